@@ -1,11 +1,13 @@
 """The models of issue 17 on one GPU: what bench/gpu/run times, and bench/gpu/predict counts."""
 # model: sequences of a micro-batch, arguments of the peer bench/peers/torch_gpt2.py
 MODELS = {
-    "gpt2_124m": (32, "--model gpt2 --layers 12 --dim 768 --heads 12 --seq 1024 --vocab 50304"),
-    "qwen_1_5b": (8, "--model llama --layers 28 --dim 1536 --heads 12 --kv-heads 2 --ffn 8960 --seq 1024 --vocab 151936 --tied"),
-    "qwen_7b": (8, "--model llama --layers 28 --dim 3584 --heads 28 --kv-heads 4 --ffn 18944 --seq 1024 --vocab 152064"),
-    "llama_1b": (4, "--model llama --layers 16 --dim 2048 --heads 32 --kv-heads 8 --ffn 8192 --seq 4096 --vocab 128256 --tied"),
-    "llama_8b": (1, "--model llama --layers 32 --dim 4096 --heads 32 --kv-heads 8 --ffn 14336 --seq 8192 --vocab 128256 "
+    "gpt2_124m": (32, "--dtype bf16-amp --model gpt2 --layers 12 --dim 768 --heads 12 --seq 1024 --vocab 50304"),
+    "qwen_1_5b": (8, "--dtype bf16-amp --model llama --layers 28 --dim 1536 --heads 12 --kv-heads 2 --ffn 8960 --seq 1024 "
+                     "--vocab 151936 --tied"),
+    "qwen_7b": (8, "--dtype bf16 --model llama --layers 28 --dim 3584 --heads 28 --kv-heads 4 --ffn 18944 --seq 1024 --vocab 152064"),
+    "llama_1b": (4, "--dtype bf16-amp --model llama --layers 16 --dim 2048 --heads 32 --kv-heads 8 --ffn 8192 --seq 4096 "
+                    "--vocab 128256 --tied"),
+    "llama_8b": (1, "--dtype bf16 --model llama --layers 32 --dim 4096 --heads 32 --kv-heads 8 --ffn 14336 --seq 8192 --vocab 128256 "
                     "--activation-checkpoint"),
 }
 # With logits in bf16, and besides with less of the activations kept.

@@ -95,6 +95,8 @@ void check_fp8_types(const Description& how, DType a, DType b, DType c, DType d)
   if (!factors || !sum || how.compute != CUBLAS_COMPUTE_32F || how.scale != CUDA_R_32F)
     refuse("a product of these types");
   const DType bias = d == DType::fp16 ? DType::fp16 : DType::bf16;
+  for (const float* scale : {how.a_scale, how.b_scale})
+    if (reinterpret_cast<std::uintptr_t>(scale) % 16 != 0) refuse("scales between accesses");
   if (how.epilogue == CUBLASLT_EPILOGUE_BIAS ? dtype_of(how.bias_type) != bias
                                              : how.epilogue != CUBLASLT_EPILOGUE_DEFAULT)
     refuse("the epilogue " + std::to_string(how.epilogue) + " with a bias of this type");

@@ -1,6 +1,6 @@
 // Models that learn from a teacher, on a GPU: the losses, metrics and evaluations of a CPU.
-#include "support/gpu_step.hpp"
 #include "support/catch.hpp"
+#include "support/gpu_step.hpp"
 
 namespace monomorph::testing {
 namespace {

@@ -1,6 +1,6 @@
 // Pairs of sequences of which one was chosen, on a GPU: the losses, metrics and log-probabilities of a CPU.
-#include "support/gpu_step.hpp"
 #include "support/catch.hpp"
+#include "support/gpu_step.hpp"
 
 namespace monomorph::testing {
 namespace {

@@ -1,6 +1,6 @@
 // The whole step through the device cuda, on a simulated GPU: it trains as on a CPU.
-#include "support/gpu_step.hpp"
 #include "support/catch.hpp"
+#include "support/gpu_step.hpp"
 
 #include <algorithm>
 #include <cmath>

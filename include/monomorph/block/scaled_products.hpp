@@ -20,7 +20,7 @@ struct ProductWidths {
 /// its weights and the gradient of its result.   @tparam scalable whether the part's products may be in fp8 at all
 template <class R, int n, bool scalable = true> struct ScaledProducts {
   static constexpr bool present = scales_products<typename R::precision> && scalable;
-  static constexpr int tensors_of_product = 3, numbers_of_product = 6;  ///< runtime/kernels/scaled_products.hpp
+  static constexpr int tensors_of_product = 3, numbers_of_product = 16;  ///< runtime/kernels/scaled_products.hpp
   static constexpr int n_maxima = present ? tensors_of_product * n : 0;
   static constexpr int margin = scale_margin<typename R::precision>();
 

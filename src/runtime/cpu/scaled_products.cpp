@@ -66,8 +66,8 @@ void amax_scales(Queue, View history, int margin, View scales) {
     const bool is_gradient = tensor == static_cast<int>(ScaledTensor::dy);
     const float scale = is_gradient ? scale_of<E5M2>(amax, margin) : scale_of<E4M3>(amax, margin);
     float* const of_product = scales.as<float>() + product * numbers_of_scales;
-    of_product[tensor] = scale;
-    of_product[scaled_tensors + tensor] = 1 / scale;
+    of_product[place_of_scale(static_cast<int>(tensor))] = scale;
+    of_product[place_of_inverse(static_cast<int>(tensor))] = 1 / scale;
   }
 }
 

@@ -11,6 +11,12 @@ namespace monomorph {
 enum class ScaledTensor { x, w, dy };
 inline constexpr int scaled_tensors = 3;
 
+/// Where the numbers of a product lie: the scales of its three tensors, then the inverse of each at the beginning of an
+/// access of 16 bytes, as cuBLASLt refuses one that lies elsewhere.
+inline constexpr int numbers_of_access = 4, numbers_of_scales = numbers_of_access * (1 + scaled_tensors);
+constexpr int place_of_scale(int tensor) { return tensor; }
+constexpr int place_of_inverse(int tensor) { return numbers_of_access * (1 + tensor); }
+
 /// A matrix of fp8 elements, and what each is to be multiplied by: one number in the memory of the device.
 struct ScaledView {
   View view;
@@ -19,15 +25,15 @@ struct ScaledView {
 
 /// What a product of M tokens, K features in and N features out has beside its tensors.
 struct ScaledProduct {
-  const float* scales = nullptr;   ///< as amax_scales writes them: of the three tensors, and then their inverses
+  const float* scales = nullptr;   ///< as amax_scales writes them
   std::int64_t* maxima = nullptr;  ///< of the three tensors in this step, as integers; null: none is taken
   View room;                       ///< where rounded tensors lie, of elements() bf16 elements: flat
 
   static constexpr std::int64_t elements(std::int64_t M, std::int64_t N, std::int64_t K) {
     return M * N + M * K + N * K;
   }
-  float scale(ScaledTensor tensor) const { return scales[static_cast<int>(tensor)]; }
-  const float* inverse(ScaledTensor tensor) const { return scales + scaled_tensors + static_cast<int>(tensor); }
+  float scale(ScaledTensor tensor) const { return scales[place_of_scale(static_cast<int>(tensor))]; }
+  const float* inverse(ScaledTensor tensor) const { return scales + place_of_inverse(static_cast<int>(tensor)); }
   std::int64_t* maximum(ScaledTensor tensor) const {
     return maxima == nullptr ? nullptr : maxima + static_cast<int>(tensor);
   }
@@ -39,7 +45,6 @@ struct ScaledProduct {
     return room.columns(M * N + M * K, N * K).reshaped({N, K});
   }
 };
-inline constexpr int numbers_of_scales = 2 * scaled_tensors;
 
 }  // namespace monomorph
 
@@ -52,7 +57,8 @@ namespace monomorph::cpu {
 void require_scaled_products(Queue);
 
 /// Makes scales and their inverses for n products, each of three tensors, from the maxima that were recorded.
-/// @param history (3 n, updates)   @param scales of 6 n fp32 numbers, those of a product side by side
+/// @param history (3 n, updates)   @param scales of numbers_of_scales fp32 numbers a product, of which those between
+/// are left as they are
 void amax_scales(Queue, View history, int margin, View scales);
 
 /// linear and linear_add of rounded x and w, whose rounded elements are left in the product's room.

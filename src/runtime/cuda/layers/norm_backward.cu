@@ -15,6 +15,12 @@ namespace {
 
 constexpr int one_pack_threads = 256;
 
+/// The most threads of a block, and of all blocks that a multiprocessor has the registers for at once.
+constexpr int threads_of_block(bool in_block, int packs) {
+  return !in_block ? warps_threads : packs == 1 ? one_pack_threads : most_threads;
+}
+constexpr int threads_at_once(bool in_block, int packs) { return in_block && packs == 1 ? 768 : 512; }
+
 template <class T> struct Backward {
   using S = Compute<T>;
   Groups groups;
@@ -51,10 +57,11 @@ __device__ void add_pack(const Pack<T, width>& dy, const Pack<T, width>& x, cons
   }
 }
 
+/// @param before what dx has, if it is added to
 template <bool packed, class S, int width, class T>
 __device__ void write_gradient(const Backward<T>& b, const Pack<T, width>& dy, const Pack<T, width>& x,
-                               const Pack<T, width>& weight, const Statistics<S>& of, S mean_d, S mean_dn, T* dx,
-                               int column) {
+                               const Pack<T, width>& before, const Pack<T, width>& weight, const Statistics<S>& of,
+                               S mean_d, S mean_dn, T* dx, int column) {
   Pack<S, width> gradient;
   MONOMORPH_UNROLL
   for (int i = 0; i < width; ++i) {
@@ -62,7 +69,6 @@ __device__ void write_gradient(const Backward<T>& b, const Pack<T, width>& dy, c
     gradient.at[i] = of.rstd * (d - mean_d - (converted<S>(x.at[i]) - of.mean) * of.rstd * mean_dn);
   }
   if (b.add_to_dx) {
-    const auto before = group_pack<width, packed>(const_cast<const T*>(dx), column, b.groups.features);
     MONOMORPH_UNROLL
     for (int i = 0; i < width; ++i) gradient.at[i] = converted<S>(before.at[i]) + gradient.at[i];
   }
@@ -118,9 +124,10 @@ template <int width> struct Place {
   __device__ int column(int pack) const { return member.column<width>(pack); }
 };
 
-/// A thread's part of some groups that follow each other; zeros for those that are not the team's.
+/// A thread's part of some groups that follow each other; zeros for those that are not the team's. What dx has is read
+/// along with what it follows from, so that memory is waited for once.
 template <int at_once, int packs, int width, class T> struct Held {
-  HeldPack<T, width> dy[at_once][packs], x[at_once][packs];
+  HeldPack<T, width> dy[at_once][packs], x[at_once][packs], before[at_once][packs];
   Statistics<Compute<T>> of[at_once]{};
 };
 
@@ -134,10 +141,12 @@ __device__ Held<at_once, packs, width, T> held(const Backward<T>& b, const Place
     held.of[g] = saved<kind>(b, group);
     const T* const dy = b.dy.data + b.groups.offset(group, b.dy.stride);
     const T* const x = b.x.data + b.groups.offset(group, b.x.stride);
+    const T* const dx = b.dx.data + b.groups.offset(group, b.dx.stride);
     MONOMORPH_UNROLL
     for (int p = 0; p < packs; ++p) {
       held.dy[g][p] = HeldPack(group_pack<width, packed>(dy, place.column(p), b.groups.features));
       held.x[g][p] = HeldPack(group_pack<width, packed>(x, place.column(p), b.groups.features));
+      if (b.add_to_dx) held.before[g][p] = HeldPack(group_pack<width, packed>(dx, place.column(p), b.groups.features));
     }
   }
   return held;
@@ -172,17 +181,17 @@ __device__ void write_gradients(const Backward<T>& b, const Place<width>& place,
     for (int g = 0; g < at_once; ++g) {
       if (first + g >= place.end) continue;
       T* const dx = b.dx.data + b.groups.offset(first + g, b.dx.stride);
-      write_gradient<packed>(b, held.dy[g][p].pack(), held.x[g][p].pack(), weight, held.of[g], means.at[g],
-                             means.at[at_once + g], dx, place.column(p));
+      write_gradient<packed>(b, held.dy[g][p].pack(), held.x[g][p].pack(), held.before[g][p].pack(), weight, held.of[g],
+                             means.at[g], means.at[at_once + g], dx, place.column(p));
     }
   }
 }
 
 /// @tparam at_once groups that a team reads before it computes, so that many accesses are under way
 template <Kind kind, bool in_block, int packs, int at_once, bool packed, int width, class T>
-__global__ void __launch_bounds__(!in_block    ? warps_threads
-                                  : packs == 1 ? one_pack_threads
-                                               : most_threads) backward(Backward<T> b) {
+__global__ void __launch_bounds__(threads_of_block(in_block, packs),
+                                  threads_at_once(in_block, packs) / threads_of_block(in_block, packs))
+    backward(Backward<T> b) {
   const Place<width> place(b);
   WeightSums<Compute<T>, width> sums[packs]{};
   // All teams of a warp come to its sums equally often, whether they have a group left or not.
@@ -226,21 +235,24 @@ __global__ void __launch_bounds__(most_threads, 1) backward_long(Backward<T> b) 
     }
     totals = block_total(totals, (group - place.first) % 2);
     const S mean_d = totals.at[0] * b.per_feature, mean_dn = totals.at[1] * b.per_feature;
-    for (int column = place.column(0); column < features; column += step)
+    for (int column = place.column(0); column < features; column += step) {
+      const auto before =
+          b.add_to_dx ? group_pack<width, packed>(const_cast<const T*>(dx), column, features) : Pack<T, width>{};
       write_gradient<packed>(b, group_pack<width, packed>(dy, column, features),
-                             group_pack<width, packed>(x, column, features),
+                             group_pack<width, packed>(x, column, features), before,
                              group_pack<width, packed>(b.weight, column, features), of, mean_d, mean_dn, dx, column);
+    }
   }
 }
 
-/// How groups are shared out: as many threads as keep a GPU busy, but no team has so few groups that sums of blocks
+/// How groups are shared out: as many threads as a GPU runs at once, but no team has so few groups that sums of blocks
 /// take longer than theirs.
 struct Share {
   int blocks, each_team;
 };
-Share share_of(int groups, int threads, int team) {
-  constexpr int threads_of_each = 512, least_each = 8;
-  const int teams = threads / team, most_blocks = multiprocessors_to_fill * (threads_of_each / threads);
+Share share_of(int groups, int threads, int team, int all_threads) {
+  constexpr int least_each = 8;
+  const int teams = threads / team, most_blocks = multiprocessors_to_fill * (all_threads / threads);
   const int each = std::max(ceil_div(groups, most_blocks * teams), least_each);
   return {ceil_div(groups, each * teams), each};
 }
@@ -251,11 +263,12 @@ struct WeightGradients {
   bool present() const { return dweight.present() || dbias.present(); }
 };
 
-/// Both kernels.
+/// Both kernels.   @param all_threads that a multiprocessor runs at once
 template <class T>
-void run(Queue queue, void (*kernel)(Backward<T>), Backward<T> b, int threads, int team, const WeightGradients& to) {
+void run(Queue queue, void (*kernel)(Backward<T>), Backward<T> b, int threads, int team, int all_threads,
+         const WeightGradients& to) {
   using S = Compute<T>;
-  const Share share = share_of(b.groups.count, threads, team);
+  const Share share = share_of(b.groups.count, threads, team, all_threads);
   b.team = team;
   b.each_team = share.each_team;
   if (to.present())
@@ -269,20 +282,27 @@ void run(Queue queue, void (*kernel)(Backward<T>), Backward<T> b, int threads, i
               to.accumulate);
 }
 
+/// @tparam at_once groups that a team reads before it computes
+template <Kind kind, bool in_block, int packs, int at_once, bool packed, int width, class T>
+void run_held(Queue queue, const Backward<T>& b, int threads, int team, const WeightGradients& to) {
+  run(queue, backward<kind, in_block, packs, at_once, packed, width, T>, b, threads, team,
+      threads_at_once(in_block, packs), to);
+}
+
 template <Kind kind, bool packed, int width, class T>
 void start(Queue queue, const Backward<T>& b, const WeightGradients& to) {
   constexpr int four = packed ? 4 : 2, two = packed ? 2 : 1;  // views that are not aligned need registers, too
   const int packs = ceil_div(b.groups.features, width);
   if (packs <= warp_lanes) {
-    run(queue, backward<kind, false, 1, four, packed, width, T>, b, warps_threads, lanes_for(packs), to);
+    run_held<kind, false, 1, four, packed, width>(queue, b, warps_threads, lanes_for(packs), to);
   } else if (packs <= one_pack_threads) {
     const int threads = round_up(packs, warp_lanes);
-    run(queue, backward<kind, true, 1, four, packed, width, T>, b, threads, threads, to);
+    run_held<kind, true, 1, two, packed, width>(queue, b, threads, threads, to);
   } else if (packs <= 2 * most_threads) {
     const int threads = round_up(ceil_div(packs, 2), warp_lanes);
-    run(queue, backward<kind, true, 2, two, packed, width, T>, b, threads, threads, to);
+    run_held<kind, true, 2, two, packed, width>(queue, b, threads, threads, to);
   } else {
-    run(queue, backward_long<kind, packed, width, T>, b, most_threads, most_threads, to);
+    run(queue, backward_long<kind, packed, width, T>, b, most_threads, most_threads, most_threads, to);
   }
 }
 

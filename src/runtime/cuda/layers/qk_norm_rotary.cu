@@ -18,6 +18,21 @@ template <class T> struct NormRotary {
   Angles<Compute<T>> angles;
 };
 
+/// One of two norms, member by member: nvcc 13.0 leaves out members where one is assigned over the other as a whole, so
+/// that keys were read where queries are.
+template <class T> __device__ Forward<T> either(bool is_first, const Forward<T>& first, const Forward<T>& second) {
+  return {{is_first ? first.groups.count : second.groups.count, is_first ? first.groups.per_row : second.groups.per_row,
+           first.groups.features},
+          {is_first ? first.x.data : second.x.data, is_first ? first.x.stride : second.x.stride},
+          {is_first ? first.y.data : second.y.data, is_first ? first.y.stride : second.y.stride},
+          is_first ? first.weight : second.weight,
+          is_first ? first.bias : second.bias,
+          is_first ? first.mean : second.mean,
+          is_first ? first.rstd : second.rstd,
+          first.epsilon,
+          first.per_feature};
+}
+
 /// The norm that a head of a row has, and its number among those of that norm.
 template <class T> struct OwnHead {
   Forward<T> norm;
@@ -27,8 +42,7 @@ template <class T> struct OwnHead {
     const int head = head_of_all % all;
     row = head_of_all / all;
     const bool is_query = head < queries;
-    norm = of.q;
-    if (!is_query) norm = of.k;
+    norm = either(is_query, of.q, of.k);
     group = is_query ? row * queries + head : row * keys + head - queries;
   }
 };

@@ -22,8 +22,10 @@ namespace {
 /// What exponentials, losses and gradients are computed in, of logits that are stored as L.
 template <class L> using Arithmetic = std::conditional_t<std::same_as<L, double>, double, float>;
 
-/// As many as have registers enough.
-template <class S> constexpr int most_token_threads = 4096 / sizeof(S);
+/// So many that a multiprocessor has the registers for two blocks: one token's logits are read while another's
+/// gradients are written.
+template <class S> constexpr int most_token_threads = 2048 / sizeof(S);
+constexpr int tokens_at_once = 2;
 
 /// The logits of all tokens as a kernel gets them.   @tparam L of logits, D of gradients
 template <class L, class D> struct Tokens {
@@ -130,7 +132,8 @@ __device__ S loss_of(const Exponentials<S>& found, S target_logit, S log_total, 
 }
 
 template <int width, class L, class D>
-__global__ void __launch_bounds__(most_token_threads<Arithmetic<L>>, 1) cross_entropies(Tokens<L, D> tokens) {
+__global__ void __launch_bounds__(most_token_threads<Arithmetic<L>>, tokens_at_once)
+    cross_entropies(Tokens<L, D> tokens) {
   using S = Arithmetic<L>;
   const std::int64_t row = blockIdx.x;
   const std::int32_t target = tokens.targets[row];

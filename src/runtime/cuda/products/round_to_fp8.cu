@@ -122,8 +122,9 @@ __global__ void __launch_bounds__(history_threads)
   const float amax = of_magnitude(greatest);
   const bool is_gradient = tensor == static_cast<int>(ScaledTensor::dy);
   const float scale = is_gradient ? scale_of<E5M2>(amax, margin) : scale_of<E4M3>(amax, margin);
-  scales[product * numbers_of_scales + tensor] = scale;
-  scales[product * numbers_of_scales + scaled_tensors + tensor] = 1 / scale;
+  float* const of_product = scales + product * numbers_of_scales;
+  of_product[place_of_scale(tensor)] = scale;
+  of_product[place_of_inverse(tensor)] = 1 / scale;
 }
 
 template <class M>

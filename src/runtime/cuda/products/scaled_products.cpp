@@ -37,7 +37,7 @@ struct Rounded {
   ScaledView dy_NM() const {
     return {bytes_in(product.of_dy(M, N), M * N, DType::e5m2, {N, M}), product.inverse(ScaledTensor::dy)};
   }
-  const float* scale(ScaledTensor tensor) const { return product.scales + static_cast<int>(tensor); }
+  const float* scale(ScaledTensor tensor) const { return product.scales + place_of_scale(static_cast<int>(tensor)); }
 };
 
 /// dᵀ = a bᵀ: d has a row for each of b's, and a column for each of a's.
