@@ -10,5 +10,7 @@ MODELS = {
     "llama_8b": (1, "--dtype bf16 --model llama --layers 32 --dim 4096 --heads 32 --kv-heads 8 --ffn 14336 --seq 8192 --vocab 128256 "
                     "--activation-checkpoint"),
 }
+# With logits in bf16, and besides with less of the activations kept.
+MODELS.update({f"gpt2_124m_{variant}": MODELS["gpt2_124m"] for variant in ("narrow", "lean")})
 # The same models with the products of blocks in fp8, beside the same peer, which has none.
 MODELS.update({f"{model}_fp8": MODELS[model] for model in ("qwen_1_5b", "qwen_7b", "llama_8b")})

@@ -16,6 +16,14 @@ struct gpt2_124m : OneGpu {
   static constexpr auto model = monomorph::models::gpt2_124m;
 };
 
+/// With logits in bf16, as autocast has them, and besides with less of the activations kept.
+struct gpt2_124m_narrow : gpt2_124m {
+  using precision = monomorph::precision::NarrowLogits<gpt2_124m::precision>;
+};
+struct gpt2_124m_lean : gpt2_124m_narrow {
+  using checkpointing = monomorph::checkpointing::RecomputeCheap;
+};
+
 /// The shapes of Qwen 2.5 1.5B (Qwen Team 2024) without biases.
 struct qwen_1_5b : OneGpu {
   static constexpr monomorph::DecoderSpec model{.vocab_size = 151'936,

@@ -24,6 +24,7 @@ RATES = {
     "llama_1b": (Rates(680e12, 350e12), Rates(730e12, 450e12)),
     "llama_8b": (Rates(680e12, 450e12), Rates(730e12, 550e12)),
 }
+RATES.update({f"gpt2_124m_{variant}": RATES["gpt2_124m"] for variant in ("narrow", "lean")})
 for model in ("qwen_1_5b", "qwen_7b", "llama_8b"):
     RATES[f"{model}_fp8"] = tuple(rates._replace(fp8_products=rate) for rates, rate in zip(RATES[model], FP8))
 

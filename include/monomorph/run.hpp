@@ -38,6 +38,7 @@
 #include <monomorph/precision/fp32.hpp>
 #include <monomorph/precision/fp64.hpp>
 #include <monomorph/precision/fp8_mixed.hpp>
+#include <monomorph/precision/narrow_logits.hpp>
 #include <monomorph/recipe.hpp>
 #include <monomorph/sharding/full_shard.hpp>
 #include <monomorph/sharding/host_parameters.hpp>

@@ -2,6 +2,7 @@
 #include <monomorph/block/token_embedding.hpp>
 #include <monomorph/core/dtype.hpp>
 #include <monomorph/core/extremes.hpp>
+#include <monomorph/policy/precision_policy.hpp>
 
 namespace monomorph {
 
@@ -64,7 +65,8 @@ template <class R> struct VocabularyHead {
     Slice in_MD;  ///< the final norm's output; its gradient overwrites it, chunk by chunk
     NormStatistics norm;
     Slice loss_C, logits_CV;  ///< losses of a chunk, unless the objective is over sequences
-    Slice dlogits_CV;         ///< only if the compute dtype is narrower than that of the logits
+    Slice dlogits_CV;         ///< only if the compute dtype is narrower than that of the logits, whose place it takes
+                              ///< otherwise
     std::conditional_t<over_sequences, SequenceSlices<R>, Nothing> sequences;
     std::conditional_t<is_taught, TaughtSlices, Nothing> taught;
     constexpr Saved(SavedPlacement activations, SavedPlacement statistics, std::int64_t M)
@@ -74,9 +76,9 @@ template <class R> struct VocabularyHead {
         sequences = {statistics, M};
       else
         loss_C = statistics.take({1, CV.rows});
-      logits_CV = statistics.take(CV);
+      logits_CV = (rounds_logits<typename R::precision> ? activations : statistics).take(CV);
       if constexpr (is_taught) taught = {statistics, CV};
-      if (narrows_gradient<R>) dlogits_CV = activations.take(CV);
+      if (narrows_gradient<R> && !rounds_logits<typename R::precision>) dlogits_CV = activations.take(CV);
     }
   };
   using Temporary = Nothing;

@@ -60,7 +60,8 @@ template <class R> struct LossChunks {
       f(at(first, smaller_of(chunk, tokens() - first)), first);
   }
   TokenLogits at(std::int64_t first, std::int64_t n) const {
-    const View logits_CV = t.statistics[saved.logits_CV].rows(0, n);
+    const View all = rounds_logits<typename R::precision> ? t.activations : t.statistics,
+               logits_CV = all[saved.logits_CV].rows(0, n);
     View dlogits_CV;
     if (t.training) dlogits_CV = saved.dlogits_CV.present() ? t.activations[saved.dlogits_CV].rows(0, n) : logits_CV;
     return {.logits_CV = logits_CV,

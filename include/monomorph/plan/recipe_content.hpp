@@ -77,6 +77,7 @@ template <class R> constexpr void add_policies(auto& hash) {
   hash.add(DType{Precision::compute_dtype}, DType{Precision::gradient_dtype}, DType{Precision::reduce_dtype},
            DType{Precision::master_dtype});
   if constexpr (scales_products<Precision>) hash.add("scale margin", scale_margin<Precision>());
+  if constexpr (rounds_logits<Precision>) hash.add("logits dtype", logits_dtype<Precision>());
   for (int block = 0; block < n_blocks<R>; ++block)
     hash.add(fingerprint_number(R::checkpointing::recompute(block)), offloads<typename R::checkpointing>(block));
   add_optimizer<typename R::optimizer>(hash);

@@ -5,10 +5,12 @@
 namespace monomorph {
 
 /// Which dtype each part of a step uses. A policy may export `template <class R> using rules = RuleList<…>`. One with
-/// `static constexpr int amax_history` has the products of blocks in fp8, as Fp8Mixed has.
+/// `static constexpr int amax_history` has the products of blocks in fp8, as Fp8Mixed has. One with
+/// `static constexpr DType logits_dtype` says in what logits lie while a loss is made of them; without, they are of the
+/// dtype of statistics.
 struct PrecisionAxis {
   MONOMORPH_REQUIRED_AXIS(precision, "monomorph::precision::Bf16Mixed")
-  MONOMORPH_LOOK_UPS(Look, amax_history, scale_margin);
+  MONOMORPH_LOOK_UPS(Look, amax_history, scale_margin, logits_dtype);
   template <class P> struct Parts {
     static constexpr bool compute_dtype = MONOMORPH_HAS_CONSTANT(DType, compute_dtype);
     static constexpr bool gradient_dtype = MONOMORPH_HAS_CONSTANT(DType, gradient_dtype);
@@ -17,8 +19,9 @@ struct PrecisionAxis {
     static constexpr bool history = !Look::has_amax_history<P> || MONOMORPH_HAS_CONSTANT(int, amax_history);
     static constexpr bool margin =
         !Look::has_scale_margin<P> || (Look::has_amax_history<P> && MONOMORPH_HAS_CONSTANT(int, scale_margin));
+    static constexpr bool logits = !Look::has_logits_dtype<P> || MONOMORPH_HAS_CONSTANT(DType, logits_dtype);
     static constexpr bool all_hold =
-        compute_dtype && gradient_dtype && reduce_dtype && master_dtype && history && margin;
+        compute_dtype && gradient_dtype && reduce_dtype && master_dtype && history && margin && logits;
     static consteval void explain() {
       static_assert(compute_dtype,
                     "[PREC-05] a precision policy must have `static constexpr DType compute_dtype`: of parameters and "
@@ -39,6 +42,9 @@ struct PrecisionAxis {
       static_assert(margin,
                     "[PREC-05] scale_margin of a precision policy, if it has one, must be `static constexpr int "
                     "scale_margin` beside amax_history (docs/rules.md#prec-05)");
+      static_assert(logits,
+                    "[PREC-05] logits_dtype of a precision policy, if it has one, must be `static constexpr DType "
+                    "logits_dtype`: of logits while a loss is made of them (docs/rules.md#prec-05)");
     }
   };
 };
@@ -54,6 +60,15 @@ template <class P> constexpr int scale_margin() {
   if constexpr (requires { int{P::scale_margin}; }) return P::scale_margin;
   return 0;
 }
+
+/// The dtype of logits while a loss is made of them. Losses, and what is summed up on the way to them, are of that of
+/// statistics.
+template <class P> constexpr DType logits_dtype() {
+  if constexpr (requires { DType{P::logits_dtype}; }) return P::logits_dtype;
+  return statistics_dtype(P::compute_dtype);
+}
+/// Whether logits are rounded to less than the dtype of statistics, and their gradients come in their place.
+template <class P> inline constexpr bool rounds_logits = logits_dtype<P>() != statistics_dtype(P::compute_dtype);
 
 /// Whether the optimiser updates master parameters of its own, of which compute reads a rounded copy.
 template <PrecisionPolicy P> inline constexpr bool keeps_master_copy = P::master_dtype != P::compute_dtype;

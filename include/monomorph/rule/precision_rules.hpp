@@ -66,6 +66,24 @@ template <std::int64_t replicas, DType reduce_dtype, DType gradient_dtype> struc
         "reduced; change precision or Budget::ranks (docs/rules.md#prec-07)");
   }
 };
+template <DType logits_dtype, DType compute_dtype> struct LogitsAreOfComputeOrStatistics {
+  static constexpr bool holds = logits_dtype == compute_dtype || logits_dtype == statistics_dtype(compute_dtype);
+  static consteval void explain() {
+    static_assert(holds,
+                  "[PREC-13] logits_dtype must be compute_dtype, or fp32 where that has 16 bits: the head's product "
+                  "gives no other; change the precision policy's logits_dtype, or leave it out "
+                  "(docs/rules.md#prec-13)");
+  }
+};
+template <bool rounds_logits, bool over_embeddings, bool over_sequences, bool has_teacher> struct RoundedLogitsAreRead {
+  static constexpr bool holds = !rounds_logits || !(over_embeddings || over_sequences || has_teacher);
+  static consteval void explain() {
+    static_assert(holds,
+                  "[PREC-14] logits must be of the dtype of statistics unless the objective is over single tokens, "
+                  "without a teacher; take precision out of NarrowLogits, or change objective "
+                  "(docs/rules.md#prec-14)");
+  }
+};
 constexpr int decimal_exponent(double x) {
   int exponent = 0;
   for (; 0 < x && x < 1 && exponent > -400; x *= 10) --exponent;
@@ -80,7 +98,10 @@ template <class R> consteval auto precision_rules() {
       PrecisionIsImplemented<P::compute_dtype, P::gradient_dtype, P::master_dtype>,
       ReducesGradientsAsTheyAre<P::reduce_dtype, P::gradient_dtype, P::compute_dtype>,
       EpsilonIsRepresentable<decimal_exponent(trunk_of<R>.norm.epsilon), statistics_dtype(P::compute_dtype)>,
-      ReductionIsRead<budgeted_replicas<R>, P::reduce_dtype, P::gradient_dtype>>{};
+      ReductionIsRead<budgeted_replicas<R>, P::reduce_dtype, P::gradient_dtype>,
+      LogitsAreOfComputeOrStatistics<logits_dtype<P>(), P::compute_dtype>,
+      RoundedLogitsAreRead<rounds_logits<P>, is_over_embeddings<objective_of<R>>, is_over_sequences<objective_of<R>>,
+                           has_teacher<objective_of<R>>>>{};
 }
 
 }  // namespace monomorph::rule

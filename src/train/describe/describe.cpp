@@ -158,6 +158,8 @@ void architecture(Text& text, const RecipeProgram& recipe) {
   fact(text, "activation", text_of(model.activation));
   fact(text, "biases", bias_text(model));
   if (const auto updates = amax_history_of(recipe)) fact(text, "products of blocks", product_text(*updates));
+  if (const DType logits = recipe.planned.logits_dtype; logits != statistics_dtype(recipe.planned.compute_dtype))
+    fact(text, "logits", fmt::format("{} where a loss is made of them, as their gradients", name_of(logits)));
   for (const Fact& beside : recipe.described_model.beside_trunk) fact(text, beside.name, beside.value);
   fact(text, "dropout", dropout_text(model.dropout));
   fact(text, "initialisation", initialization_text(model));

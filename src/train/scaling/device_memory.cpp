@@ -5,16 +5,18 @@
 namespace monomorph::train {
 namespace {
 
-/// Adds what logits and losses of a longer chunk of tokens take.
+/// Adds what logits, their gradients and losses of a longer chunk of tokens take. Logits of the dtype of activations
+/// lie among these, with their gradients in their place.
 void resize_loss_chunk(const plan::PlannedRecipe& recipe, std::int64_t n_tokens, plan::Memory& memory) {
   const std::int64_t vocabulary = recipe.trunk->padded_vocab();
   const std::int64_t here = recipe.loss_chunk_tokens(n_tokens),
                      there = smaller_of(n_tokens, device::Cuda::loss_chunk_tokens(vocabulary));
-  const DType logits = statistics_dtype(recipe.compute_dtype);
+  const DType statistic = statistics_dtype(recipe.compute_dtype);
   const auto elements = [&](std::int64_t tokens) { return align_up(tokens * vocabulary); };
   const std::int64_t more = elements(there) - elements(here);
-  memory.statistics += (more + align_up(there) - align_up(here)) * size_of(logits);
-  if (logits != recipe.compute_dtype) memory.activations += more * size_of(recipe.compute_dtype);
+  const std::int64_t logits = recipe.logits_dtype == statistic ? more : 0;
+  memory.statistics += (logits + align_up(there) - align_up(here)) * size_of(statistic);
+  if (statistic != recipe.compute_dtype) memory.activations += more * size_of(recipe.compute_dtype);
 }
 
 }  // namespace

@@ -32,9 +32,10 @@ LayerTime::LayerTime(const plan::PlannedRecipe& recipe, const GpuSpec& gpu, cons
       rounds_products_(recipe.product_dtype != recipe.compute_dtype),
       width_(static_cast<double>(recipe.trunk->d_model)),
       compute_bytes_(static_cast<double>(size_of(recipe.compute_dtype))),
-      logit_bytes_(static_cast<double>(size_of(statistics_dtype(recipe.compute_dtype)))) {}
+      logit_bytes_(static_cast<double>(size_of(recipe.logits_dtype))) {}
 
-/// Of the compute dtype: what the plan saves of it and its output; of a vocabulary's head its logits, which are wider.
+/// Of the compute dtype: what the plan saves of it and its output; of a vocabulary's head its logits, which may be
+/// wider.
 double LayerTime::elements_per_token(const plan::LayerWork& layer) const {
   if (layer.kind != UnitKind::head) return width_ + layer.dear + layer.cheap;
   const double logits = layer.products / (2 * width_);

@@ -9,7 +9,8 @@ namespace monomorph {
 
 inline constexpr double unscaled = 1;
 
-/// Logits of C tokens, of which an objective makes losses and gradients. Columns from vocab_size on are padding.
+/// Logits of C tokens, of which an objective makes losses and gradients. Columns from vocab_size on are padding. Of
+/// logits of 16 bits all arithmetic, losses and weights are fp32.
 struct TokenLogits {
   View logits_CV;
   const std::int32_t* targets_C;  ///< below vocab_size; ignored_target counts for nothing
@@ -49,7 +50,8 @@ template <class F, class S> double call_token(const void* f, S* row, std::int64_
 }  // namespace detail
 
 /// A loss with arithmetic of the caller's own, from several threads: f(row, vocab_size, target) with the logits of a
-/// counted token, all float or all double, gives its loss, and leaves the gradient in the place of the logits.
+/// counted token, all float or all double (of 16 bits a copy in float), gives its loss, and leaves the gradient in the
+/// place of the logits.
 template <class F> void each_token(Queue, const TokenLogits& logits, const F& f) {
   detail::token_losses(logits, {&f, detail::call_token<F, float>, detail::call_token<F, double>});
 }

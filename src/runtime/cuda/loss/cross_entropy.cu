@@ -13,19 +13,24 @@
 #include <limits>
 
 // A block for each token. It reads the logits once for their maximum and the sum of their exponentials, and again, from
-// the second-level cache, for the gradient. Exponentials are of the logits' dtype and are added up in fp64, so that no
-// vocabulary is too large: of fp32 logits, losses and gradients have errors below 1e-6.
+// the second-level cache, for the gradient. Exponentials are of the logits' dtype, or fp32 of logits of 16 bits, and
+// are added up in fp64, so that no vocabulary is too large: of fp32 logits, losses and gradients have errors below
+// 1e-6.
 namespace monomorph::cuda {
 namespace {
+
+/// What exponentials, losses and gradients are computed in, of logits that are stored as L.
+template <class L> using Arithmetic = std::conditional_t<std::same_as<L, double>, double, float>;
 
 /// So many that a multiprocessor has the registers for two blocks: one token's logits are read while another's
 /// gradients are written.
 template <class S> constexpr int most_token_threads = 2048 / sizeof(S);
 constexpr int tokens_at_once = 2;
 
-/// The logits of all tokens as a kernel gets them.   @tparam S of logits and losses, D of gradients
-template <class S, class D> struct Tokens {
-  const S* logits;
+/// The logits of all tokens as a kernel gets them.   @tparam L of logits, D of gradients
+template <class L, class D> struct Tokens {
+  using S = Arithmetic<L>;
+  const L* logits;
   D* dlogits;  ///< or null
   std::int64_t stride, dlogits_stride, vocabulary, columns;
   const std::int32_t* targets;
@@ -61,17 +66,17 @@ template <class S> struct Exponentials {
 };
 
 /// Of all of a token's logits, in each thread of its block.
-template <int width, class S>
-__device__ Exponentials<S> read_logits(const S* logits, std::int64_t vocabulary, bool sums_logits) {
+template <int width, class S, class L>
+__device__ Exponentials<S> read_logits(const L* logits, std::int64_t vocabulary, bool sums_logits) {
   Exponentials<S> found;
   const std::int64_t packed = vocabulary / width * width, step = static_cast<std::int64_t>(blockDim.x) * width;
   std::int64_t column = static_cast<std::int64_t>(threadIdx.x) * width;
-  Pack<S, width> next{};
-  if (column < packed) next = read_pack<S, width>(logits + column);
+  Pack<L, width> next{};
+  if (column < packed) next = read_pack<L, width>(logits + column);
   while (column < packed) {
-    const Pack<S, width> x = next;
+    const auto x = read_pack<S, width>(next.at);
     column += step;
-    if (column < packed) next = read_pack<S, width>(logits + column);  // on its way while x is added up
+    if (column < packed) next = read_pack<L, width>(logits + column);  // on its way while x is added up
     found.take(x, sums_logits);
   }
   if (const std::int64_t rest = packed + threadIdx.x; rest < vocabulary)
@@ -87,7 +92,7 @@ template <class S> struct Gradient {
   S most, of_exponentials, of_target, of_all;
   std::int32_t target;
 
-  template <int width, class D> __device__ void write(const S* logits, D* to, std::int64_t column) const {
+  template <int width, class L, class D> __device__ void write(const L* logits, D* to, std::int64_t column) const {
     const auto x = read_pack<S, width>(logits + column);
     const std::int32_t target_at = target - static_cast<std::int32_t>(column);
     Pack<S, width> gradient;
@@ -126,19 +131,21 @@ __device__ S loss_of(const Exponentials<S>& found, S target_logit, S log_total, 
   return loss;
 }
 
-template <int width, class S, class D>
-__global__ void __launch_bounds__(most_token_threads<S>, tokens_at_once) cross_entropies(Tokens<S, D> tokens) {
+template <int width, class L, class D>
+__global__ void __launch_bounds__(most_token_threads<Arithmetic<L>>, tokens_at_once)
+    cross_entropies(Tokens<L, D> tokens) {
+  using S = Arithmetic<L>;
   const std::int64_t row = blockIdx.x;
   const std::int32_t target = tokens.targets[row];
-  const S* const logits = tokens.logits + row * tokens.stride;
+  const L* const logits = tokens.logits + row * tokens.stride;
   D* const dlogits = tokens.dlogits == nullptr ? nullptr : tokens.dlogits + row * tokens.dlogits_stride;
   if (target == ignored_target) {
     if (threadIdx.x == 0) tokens.loss[row] = 0;
     if (dlogits != nullptr) zero_columns(dlogits, 0, tokens.columns);
     return;
   }
-  const S target_logit = logits[target];  // before the gradient comes in its place
-  const Exponentials<S> found = read_logits<width>(logits, tokens.vocabulary, tokens.terms.label_smoothing > 0);
+  const S target_logit = converted<S>(logits[target]);  // before the gradient comes in its place
+  const Exponentials<S> found = read_logits<width, S>(logits, tokens.vocabulary, tokens.terms.label_smoothing > 0);
   // One of the terms is 1, and where it is nearly all of their sum the logarithm shows what the others add.
   const S log_total = std::log1p(static_cast<S>(found.total - 1)), log_sum_exp = log_total + found.most;
   if (threadIdx.x == 0)
@@ -152,11 +159,12 @@ __global__ void __launch_bounds__(most_token_threads<S>, tokens_at_once) cross_e
   zero_columns(dlogits, tokens.vocabulary, tokens.columns);
 }
 
-template <class S, class D> void start(Queue queue, const TokenLogits& logits, const LossTerms& terms) {
+template <class L, class D> void start(Queue queue, const TokenLogits& logits, const LossTerms& terms) {
   // Exponentials of fp64, which is there to compare with, leave no registers for packs.
-  constexpr int wide = std::same_as<S, double> ? 1 : static_cast<int>(2 * access_bytes / sizeof(S));
+  constexpr int wide = std::same_as<L, double> ? 1 : static_cast<int>(2 * access_bytes / sizeof(L));
+  using S = Arithmetic<L>;
   const View &in = logits.logits_CV, &out = logits.dlogits_CV;
-  const Tokens<S, D> tokens{in.as<S>(),
+  const Tokens<L, D> tokens{in.as<L>(),
                             out.present() ? out.as<D>() : nullptr,
                             in.stride,
                             out.stride,
@@ -168,11 +176,31 @@ template <class S, class D> void start(Queue queue, const TokenLogits& logits, c
                             logits.weight_C.present() ? logits.weight_C.as<const S>() : nullptr,
                             terms};
   const bool packed = rows_start_access(in) && (!out.present() || rows_start_access(out));
-  const auto kernel = packed ? cross_entropies<wide, S, D> : cross_entropies<1, S, D>;
+  const auto kernel = packed ? cross_entropies<wide, L, D> : cross_entropies<1, L, D>;
   launch(kernel,
          {static_cast<unsigned>(in.shape.rows),
           threads_for(logits.vocab_size, packed ? wide : 1, most_token_threads<S>)},
          queue, tokens);
+}
+
+/// f<L, D>() for logits that are stored as L, and gradients of D.
+void in_stored_types(const TokenLogits& logits, auto f) {
+  switch (logits.logits_CV.dtype) {
+    case DType::bf16:
+      return f.template operator()<BFloat16, BFloat16>();
+    case DType::fp16:
+      return f.template operator()<Half, Half>();
+    default:
+      in_loss_types(logits, f);
+  }
+}
+
+void check_stored(const TokenLogits& logits) {
+  const DType dtype = logits.logits_CV.dtype;
+  if (size_of(dtype) != 2) return check_dtypes("cuda::cross_entropy", logits);
+  if (logits.loss_C.dtype != DType::fp32 || (logits.dlogits_CV.present() && logits.dlogits_CV.dtype != dtype))
+    throw std::logic_error(
+        "cuda::cross_entropy gives losses of fp32 of logits of 16 bits, and gradients of the logits' dtype");
 }
 
 }  // namespace
@@ -181,10 +209,10 @@ void cross_entropy(Queue queue, const TokenLogits& logits, const LossTerms& term
   const KernelSpan span(Work::loss, "cross_entropy", queue.stream);
   const std::int64_t rows = logits.logits_CV.shape.rows;
   if (!logits.logits_CV.present()) return;
-  check_dtypes("cuda::cross_entropy", logits);
+  check_stored(logits);
   TokenLogits on_gpu = logits;
   on_gpu.targets_C = on_device(queue, logits.targets_C, rows);
-  in_loss_types(logits, [&]<class S, class D>() { start<S, D>(queue, on_gpu, terms); });
+  in_stored_types(logits, [&]<class L, class D>() { start<L, D>(queue, on_gpu, terms); });
   add_to_sum(queue, on_gpu);
 }
 
