@@ -19,7 +19,9 @@ constexpr int one_pack_threads = 256;
 constexpr int threads_of_block(bool in_block, int packs) {
   return !in_block ? warps_threads : packs == 1 ? one_pack_threads : most_threads;
 }
-constexpr int threads_at_once(bool in_block, int packs) { return in_block && packs == 1 ? 768 : 512; }
+template <class T> constexpr int threads_at_once(bool in_block, int packs) {
+  return in_block && packs == 1 && !std::same_as<T, double> ? 768 : 512;
+}
 
 template <class T> struct Backward {
   using S = Compute<T>;
@@ -190,7 +192,7 @@ __device__ void write_gradients(const Backward<T>& b, const Place<width>& place,
 /// @tparam at_once groups that a team reads before it computes, so that many accesses are under way
 template <Kind kind, bool in_block, int packs, int at_once, bool packed, int width, class T>
 __global__ void __launch_bounds__(threads_of_block(in_block, packs),
-                                  threads_at_once(in_block, packs) / threads_of_block(in_block, packs))
+                                  threads_at_once<T>(in_block, packs) / threads_of_block(in_block, packs))
     backward(Backward<T> b) {
   const Place<width> place(b);
   WeightSums<Compute<T>, width> sums[packs]{};
@@ -286,7 +288,7 @@ void run(Queue queue, void (*kernel)(Backward<T>), Backward<T> b, int threads, i
 template <Kind kind, bool in_block, int packs, int at_once, bool packed, int width, class T>
 void run_held(Queue queue, const Backward<T>& b, int threads, int team, const WeightGradients& to) {
   run(queue, backward<kind, in_block, packs, at_once, packed, width, T>, b, threads, team,
-      threads_at_once(in_block, packs), to);
+      threads_at_once<T>(in_block, packs), to);
 }
 
 template <Kind kind, bool packed, int width, class T>
