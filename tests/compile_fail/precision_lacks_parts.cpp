@@ -4,6 +4,7 @@
 // expect-error: \[PREC-05\] a precision policy must have `static constexpr DType master_dtype`
 // expect-error: \[PREC-05\] amax_history of a precision policy, if it has one, must be `static constexpr int
 // expect-error: \[PREC-05\] scale_margin of a precision policy, if it has one, must be `static constexpr int
+// expect-error: \[PREC-05\] logits_dtype of a precision policy, if it has one, must be `static constexpr DType
 #include "support/control.hpp"
 struct Own {
 #if NEGATIVE
@@ -30,12 +31,23 @@ struct MarginAlone : monomorph::precision::Bf16Mixed {
   static constexpr int scale_margin = 1;
 #endif
 };
+struct NumberedLogits : monomorph::precision::Bf16Mixed {
+#if NEGATIVE
+  static constexpr int logits_dtype = 2;
+#else
+  static constexpr auto logits_dtype = compute_dtype;
+#endif
+};
 struct Scaled : Control {
   using precision = WideHistory;
 };
 struct Apart : Control {
   using precision = MarginAlone;
 };
+struct Rounded : Control {
+  using precision = NumberedLogits;
+};
 static_assert(monomorph::admit<Case>());
 static_assert(monomorph::admit<Scaled>());
 static_assert(monomorph::admit<Apart>());
+static_assert(monomorph::admit<Rounded>());

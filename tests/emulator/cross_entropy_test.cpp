@@ -8,7 +8,9 @@
 
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace monomorph::emulator {
@@ -191,6 +193,19 @@ TEST_CASE("cross-entropy on a GPU takes no targets at all, and overwrites logits
   const Storage logits(unscaled_case.logits, DType::fp32), loss(filled(2, 1, 7), DType::fp32);
   cuda::cross_entropy({}, {logits.view(), unscaled_case.targets.data(), 16, loss.view(), logits.view()});
   CHECK(logits.bytes() == run(cuda::Queue{}, unscaled_case, DType::fp32, DType::fp32, Wants::gradient, 0).dlogits);
+}
+
+TEST_CASE("of logits of 16 bits a GPU gives losses of fp32 and gradients of their dtype, and no others",
+          "[cross_entropy]") {
+  const Given given = random_case(2, 16, 0, 1);
+  for (const auto& [of_loss, of_gradient] :
+       {std::pair{DType::bf16, DType::bf16}, {DType::fp32, DType::fp32}, {DType::fp32, DType::fp16}}) {
+    CAPTURE(name_of(of_loss), name_of(of_gradient));
+    const Storage logits(given.logits, DType::bf16), loss(filled(2, 1, 7), of_loss),
+        gradient(given.logits, of_gradient);
+    CHECK_THROWS_AS(cuda::cross_entropy({}, {logits.view(), given.targets.data(), 16, loss.view(), gradient.view()}),
+                    std::logic_error);
+  }
 }
 
 }  // namespace monomorph::emulator

@@ -402,6 +402,35 @@ TEST_CASE("cross-entropy on a GPU", "[cross_entropy]") {
       }
 }
 
+TEST_CASE("cross-entropy of logits of 16 bits on a GPU, in their place", "[cross_entropy]") {
+  MONOMORPH_NEEDS_GPU;
+  for (const DType dtype : {DType::bf16, DType::fp16})
+    for (const std::int64_t vocab : {std::int64_t{50'257}, std::int64_t{100}}) {
+      CAPTURE(name_of(dtype), vocab);
+      const std::int64_t rows = 40, padded = (vocab + 63) / 64 * 64;
+      auto targets = random_ids(rows, static_cast<std::int32_t>(vocab), 3);
+      targets[7] = ignored_target;
+      const Mirror logits = random_mirror({rows, padded}, dtype, 1), loss = random_mirror({1, rows}, DType::fp32, 2);
+      MirrorOf<double> scale(8);
+      MirrorOf<LossSum> sum(LossSum{.loss = 3, .tokens = 4});
+      on_both([&](auto q) {
+        cross_entropy(q,
+                      {.logits_CV = logits.on(q),
+                       .targets_C = targets.data(),
+                       .vocab_size = vocab,
+                       .loss_C = loss.on(q),
+                       .dlogits_CV = logits.on(q),
+                       .scale = scale.on(q),
+                       .sum = sum.on(q)},
+                      {.label_smoothing = 0.1, .z_loss = 1e-3});
+      });
+      loss.check_equal(1e-6);
+      logits.check_equal(tolerance(dtype));
+      CHECK(sum.gpu().tokens == sum.cpu().tokens);
+      CHECK(sum.gpu().loss == Approx(sum.cpu().loss).epsilon(1e-6));
+    }
+}
+
 TEST_CASE("a student compared with its teacher on a GPU", "[distillation]") {
   MONOMORPH_NEEDS_GPU;
   for (const DType dtype : {DType::fp32, DType::fp64})

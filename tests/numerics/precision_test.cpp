@@ -4,6 +4,7 @@
 #include "support/adamw_update.hpp"
 #include "support/catch.hpp"
 #include "support/ranks.hpp"
+#include "support/reference_model.hpp"
 #include "support/tensors.hpp"
 
 #include <monomorph/core/type_name.hpp>
@@ -75,7 +76,8 @@ template <class R> std::map<std::string, Slice> slices(const plan::Activations<R
   std::map<std::string, Slice> slices{{"output", plan.y_MD.back()},
                                       {"dx", plan.dx_MD},
                                       {"head in", head.in_MD},
-                                      {"dlogits", head.dlogits_CV}};
+                                      {"dlogits",
+                                       rounds_logits<typename R::precision> ? head.logits_CV : head.dlogits_CV}};
   for (int i = 0; i < plan::n_blocks<R>; ++i) {
     const auto saved = plan.saved(DecoderBlock<R>{}, plan::layer_of_block<R>(i));
     const std::string block = "block " + std::to_string(i) + " ";
@@ -174,7 +176,8 @@ template <class R, class Precision> void check_storage(const Contents& exact, in
   CHECK(plan.activations == size_of(dtypes.compute) * listed);
   const Shape CV = activations.saved(VocabularyHead<In<R, Precision>>{}, plan::last_layer<R>).logits_CV.shape;
   CHECK(2 * plan.activations == fp32.activations + 4 * align_up(CV.elements()));
-  CHECK(plan.statistics == fp32.statistics);
+  constexpr int logits_bytes = rounds_logits<Precision> ? 0 : 4;
+  CHECK(plan.statistics == fp32.statistics - (4 - logits_bytes) * align_up(CV.elements()));
   CHECK(2 * plan.gathered_params == fp32.gathered_params);
   CHECK(plan.gradients == fp32.gradients);
   CHECK(plan.gathered_gradients == fp32.gathered_gradients);
@@ -190,7 +193,38 @@ template <class R> void check_storage_of_all(int ranks) {
   check_storage<R, precision::Bf16Mixed>(exact, ranks, 1);
   check_storage<R, precision::Bf16Pure>(exact, ranks, 1);
   check_storage<R, precision::Fp16Mixed>(exact, ranks, 256);
+  check_storage<R, precision::NarrowLogits<precision::Bf16Mixed>>(exact, ranks, 1);
   check_storage<R, stranger::LeanBf16>(exact, ranks, 1);
+}
+
+struct Undropped : llama_like {
+  static constexpr DecoderSpec model = [] {
+    DecoderSpec model = llama_like::model;
+    model.dropout = {};
+    return model;
+  }();
+};
+struct HeadPass {
+  Values in, weight, dweight;
+  std::vector<std::int32_t> targets;
+  double loss = 0, evaluated = 0;
+};
+
+/// What the head makes of two sequences. Backward overwrites what it reads, an evaluation does not.
+template <class Precision> HeadPass head_pass() {
+  using R = In<Undropped, Precision>;
+  const std::unique_ptr<Communicator> communicator = one_rank();
+  train::Step<R> step(*communicator, 2, 3);
+  const train::MicroBatch batch = sequences.from(0, R::model.context_length);
+  HeadPass pass;
+  pass.targets.assign(batch.targets, batch.targets + 2 * R::model.context_length);
+  pass.evaluated = step.evaluate(batch).loss;
+  const auto& activations = step.state().activations;
+  pass.in = values_of(activations[activations.plan().saved(VocabularyHead<R>{}, plan::last_layer<R>).in_MD]);
+  pass.weight = rounded(values_of(step.parameters()).at("head.weight"), DType::bf16);
+  pass.loss = accumulate(step, batch, 1, {}).loss;
+  pass.dweight = values_of(step.gradients()).at("head.weight");
+  return pass;
 }
 
 }  // namespace
@@ -207,6 +241,8 @@ TEST_CASE("narrow precisions give fp32's loss and gradients but for their roundi
   check_near_fp32<llama_like, precision::Bf16Pure>(0.05, 1);
   check_near_fp32<gpt2_like, precision::Fp16Mixed>(0.008, 256);
   check_near_fp32<llama_like, precision::Fp16Mixed>(0.008, 256);
+  check_near_fp32<gpt2_like, precision::NarrowLogits<precision::Bf16Mixed>>(0.05, 1);
+  check_near_fp32<llama_like, precision::NarrowLogits<precision::Fp16Mixed>>(0.008, 256);
 }
 
 TEST_CASE(
@@ -216,6 +252,18 @@ TEST_CASE(
              pure = one_pass<In<llama_like, precision::Bf16Pure>>(1);  // but for what goes between ranks
   CHECK(lean.loss == pure.loss);
   CHECK(lean.gradients == pure.gradients);
+}
+
+TEST_CASE("logits of 16 bits are rounded, and their gradients, as autograd has it under autocast") {
+  const HeadPass narrow = head_pass<precision::NarrowLogits<precision::Bf16Mixed>>();
+  const ReferenceHead expected = reference_head_of_bf16_logits(narrow.in, narrow.weight, narrow.targets);
+  CHECK(narrow.loss == Approx(expected.loss).epsilon(1e-5));
+  CHECK(narrow.evaluated == narrow.loss);
+  const double error = relative_error(narrow.dweight, expected.dweight);
+  CHECK(error < 2e-4);
+  const HeadPass wide = head_pass<precision::Bf16Mixed>();
+  CHECK(wide.in == narrow.in);
+  CHECK(relative_error(wide.dweight, expected.dweight) > 2 * error);
 }
 
 TEST_CASE("a scaled loss has scaled gradients, to the bit where nothing is rounded") {

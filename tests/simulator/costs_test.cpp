@@ -279,6 +279,10 @@ TEST_CASE("the ends of a decoder move what is counted") {
   constexpr double twice = 3;  // and the target's logit by all threads
   check_cost(
       o, costs::cross_entropy(of), [&] { cross_entropy(q, of); }, 0, twice);
+  TokenLogits in_place = of;  // of 16 bits
+  in_place.logits_CV = in_place.dlogits_CV;
+  check_cost(
+      o, costs::cross_entropy(in_place), [&] { cross_entropy(q, in_place); }, 0, twice);
 }
 
 TEST_CASE("updates move what is counted") {

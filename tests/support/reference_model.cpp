@@ -422,6 +422,16 @@ ReferenceResult reference_model(const DecoderSpec& model, const Tensors& paramet
           leaves.gradients()};
 }
 
+ReferenceHead reference_head_of_bf16_logits(const Values& x, const Values& weight,
+                                            const std::vector<std::int32_t>& targets) {
+  const auto tokens = std::ssize(targets), width = std::ssize(x) / tokens;
+  const Tensor w = leaf(weight, {std::ssize(weight) / width, width}, true);
+  const Tensor logits = at::matmul(leaf(x, {tokens, width}, false), w.t()).to(at::kBFloat16).to(at::kDouble);
+  const Tensor loss = -log_probabilities_of(logits, targets).sum();
+  loss.backward();
+  return {loss.item<double>(), values_of(w.grad())};
+}
+
 ReferencePreferences reference_preferences(const DecoderSpec& model, const Tensors& parameters,
                                            const ReferenceBatch& batch, const ReferencePreference& preference) {
   const Leaves leaves(parameters, layers_of(model, batch));

@@ -44,6 +44,14 @@ struct ReferenceResult {
 };
 ReferenceResult reference_model(const DecoderSpec& model, const Tensors& parameters, const ReferenceBatch& batch);
 
+struct ReferenceHead {
+  double loss = 0;  ///< sum over the counted tokens
+  Values dweight;
+};
+/// A head without a norm, of which logits and their gradients are rounded to bf16 as under autocast, and nothing else.
+ReferenceHead reference_head_of_bf16_logits(const Values& x, const Values& weight,
+                                            const std::vector<std::int32_t>& targets);
+
 struct ReferenceBlock {
   Values y, dx;
   double auxiliary_loss = 0;

@@ -75,7 +75,9 @@ template <DType logits_dtype, DType compute_dtype> struct LogitsAreOfComputeOrSt
                   "(docs/rules.md#prec-13)");
   }
 };
-template <bool rounds_logits, bool over_embeddings, bool over_sequences, bool has_teacher> struct RoundedLogitsAreRead {
+/// Of logits that PREC-13 allows.
+template <bool rounds_logits, bool over_embeddings, bool over_sequences, bool has_teacher>
+struct RoundedLogitsAreOfTokens {
   static constexpr bool holds = !rounds_logits || !(over_embeddings || over_sequences || has_teacher);
   static consteval void explain() {
     static_assert(holds,
@@ -100,8 +102,9 @@ template <class R> consteval auto precision_rules() {
       EpsilonIsRepresentable<decimal_exponent(trunk_of<R>.norm.epsilon), statistics_dtype(P::compute_dtype)>,
       ReductionIsRead<budgeted_replicas<R>, P::reduce_dtype, P::gradient_dtype>,
       LogitsAreOfComputeOrStatistics<logits_dtype<P>(), P::compute_dtype>,
-      RoundedLogitsAreRead<rounds_logits<P>, is_over_embeddings<objective_of<R>>, is_over_sequences<objective_of<R>>,
-                           has_teacher<objective_of<R>>>>{};
+      RoundedLogitsAreOfTokens<rounds_logits<P> && logits_dtype<P>() == P::compute_dtype,
+                               is_over_embeddings<objective_of<R>>, is_over_sequences<objective_of<R>>,
+                               has_teacher<objective_of<R>>>>{};
 }
 
 }  // namespace monomorph::rule

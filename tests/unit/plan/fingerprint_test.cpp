@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <monomorph/plan/fingerprint.hpp>
+#include <monomorph/plan/state_fingerprint.hpp>
 #include <string_view>
 #include <vector>
 #include "support.hpp"
@@ -70,6 +70,18 @@ template <int ranks, std::int64_t bytes, std::int64_t micro_batch> struct WithBu
 template <class Policy> struct ShardedBy : ByHand { using sharding = Policy; };
 struct DecaysAll : ByHand {
   using optimizer = optim::AdamWDecaying<optim::WeightDecayClasses{.norm = true, .bias = true}>;
+};
+struct Narrow : ByHand {
+  using precision = monomorph::precision::NarrowLogits<monomorph::precision::Bf16Mixed>;
+};
+/// Policies of one name.
+struct OwnNarrow : ByHand {
+  struct precision : monomorph::precision::Bf16Mixed {
+    static constexpr DType logits_dtype = DType::bf16;
+  };
+};
+struct OwnWide : ByHand {
+  struct precision : monomorph::precision::Bf16Mixed {};
 };
 
 struct OnHost : ByHand {
@@ -144,6 +156,7 @@ TEST_CASE("the fingerprint changes with every other member of a recipe") {
       fingerprint<ShardedBy<sharding::HybridShard<2>>>,
       fingerprint<ShardedBy<sharding::HybridShard<4>>>,
       fingerprint<Bf16>,
+      fingerprint<Narrow>,
       fingerprint<CheckpointedBy<checkpointing::EveryBlock>>,
       fingerprint<CheckpointedBy<checkpointing::Fraction<1, 2>>>,
       fingerprint<CheckpointedBy<checkpointing::Fraction<2, 2>>>,
@@ -175,6 +188,11 @@ TEST_CASE("the fingerprint changes with every other member of a recipe") {
 TEST_CASE("a recipe may be renamed, and say what is the default anyway") {
   CHECK(plan::fingerprint<Renamed> == plan::fingerprint<ByHand>);
   CHECK(plan::fingerprint<Explicit> == plan::fingerprint<ByHand>);
+}
+
+TEST_CASE("the dtype of logits is part of the fingerprint, and not of the state's") {
+  CHECK(plan::fingerprint<OwnNarrow> != plan::fingerprint<OwnWide>);
+  CHECK(plan::state_fingerprint<OwnNarrow> == plan::state_fingerprint<OwnWide>);
 }
 
 TEST_CASE("the fingerprint is the same for every compiler") {

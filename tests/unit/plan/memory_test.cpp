@@ -57,6 +57,19 @@ TEST_CASE("bytes of one of four ranks, by hand") {
 }
 
 namespace {
+struct InNarrowLogits : ByHand {
+  using precision = monomorph::precision::NarrowLogits<Bf16::precision>;
+};
+}  // namespace
+
+TEST_CASE("logits of 16 bits lie among the activations, with their gradients in their place") {
+  constexpr plan::Memory wide = plan::memory<Bf16>(1, 2), narrow = plan::memory<InNarrowLogits>(1, 2);
+  CHECK(narrow.activations == wide.activations);
+  CHECK(narrow.statistics == wide.statistics - 4 * 256);
+  CHECK(narrow.total() == wide.total() - 4 * 256);
+}
+
+namespace {
 struct WithMuon : ByHand {
   using optimizer = optim::ByClass<optim::Muon, optim::AdamW>;
 };

@@ -93,6 +93,14 @@ struct HistoryOfFp32 : precision::Fp32 {
   static constexpr int amax_history = 4;
 };
 
+// Logits.
+struct LogitsOfBf16 : precision::Fp32 {
+  static constexpr DType logits_dtype = DType::bf16;
+};
+using RoundedPreferences =
+    Both<Both<In<precision::NarrowLogits<precision::Bf16Mixed>>, Pursuing<objective::Preferences>>,
+         Attending<attention::WithinDocuments>>;
+
 struct OwnRule : observer::TensorNorms {
   using observer::TensorNorms::TensorNorms;
   template <class R> using rules = RuleList<Own<1>>;
@@ -209,8 +217,8 @@ using ManyRanks = Within<Budget{.ranks = 4096, .bytes_per_rank = gib(64), .micro
 using checkpointing::Offload, checkpointing::Selective;
 using Mistakes = AllOf<Values, NoTypes, Policies>;
 using Others =
-    std::tuple<Of<Nothing>, NoVocabulary, ManyHeads, NoRanks, In<NoHistory>, In<HistoryOfFp32>, ObservedBy<OwnRule>,
-               Pursuing<NoRules>, ScheduledBy<Needy>, Computing<WithoutSets>,
+    std::tuple<Of<Nothing>, NoVocabulary, ManyHeads, NoRanks, In<NoHistory>, In<HistoryOfFp32>, In<LogitsOfBf16>,
+               RoundedPreferences, ObservedBy<OwnRule>, Pursuing<NoRules>, ScheduledBy<Needy>, Computing<WithoutSets>,
                Both<Computing<OfDenseDecoders>, OptimizedBy<optim::Sgd>>, Pursuing<HidesNothing>, Pursuing<ManyTexts>,
                Pursuing<Unplanned>, Pursuing<ManyMetrics>, Pursuing<ManySequences>, Pursuing<objective::Preferences>,
                Pursuing<objective::ContrastivePairs>, Pursuing<objective::MaskedTokens<3>>,

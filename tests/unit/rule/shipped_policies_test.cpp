@@ -67,6 +67,7 @@ TEST_CASE("precisions in the tree are precision policies") {
   STATIC_REQUIRE(PrecisionPolicy<precision::Fp8Mixed>);
   STATIC_REQUIRE(PrecisionPolicy<precision::Fp32>);
   STATIC_REQUIRE(PrecisionPolicy<precision::Fp64>);
+  STATIC_REQUIRE(PrecisionPolicy<precision::NarrowLogits<precision::Bf16Mixed>>);
 }
 
 TEST_CASE("the schedule in the tree is a schedule policy") { STATIC_REQUIRE(SchedulePolicy<schedule::WarmupDecay>); }

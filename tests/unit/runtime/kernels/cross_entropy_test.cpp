@@ -120,11 +120,13 @@ TEST_CASE("label smoothing and z-loss are what LibTorch's autograd makes of them
 TEST_CASE("an objective from outside, token by token, is what LibTorch's autograd makes of it", "[cross_entropy]") {
   for (const Case& c : cases) {
     const auto targets = targets_of(c);
-    const Matrix logits = times(random_matrix(c.rows, c.columns, 1), 2);
+    // Numbers that all dtypes have.
+    const Matrix logits{c.rows, c.columns,
+                        Storage(times(random_matrix(c.rows, c.columns, 1), 2), DType::bf16).values()};
     const oracle::Result expected = oracle::focal_loss(logits, targets, c.vocab_size);
     for (const double scale : {1.0, 8.0})
-      for (const DType dtype : {DType::fp32, DType::fp64}) {
-        const Storage in(logits, dtype), loss(filled(1, c.rows, 7), dtype),
+      for (const DType dtype : {DType::fp32, DType::fp64, DType::bf16}) {
+        const Storage in(logits, dtype), loss(filled(1, c.rows, 7), statistics_dtype(dtype)),
             out(filled(c.rows, c.columns, 7), DType::bf16);
         LossSum sum;
         stranger::FocalLoss::loss(cpu::Queue{},

@@ -132,6 +132,18 @@ TEST_CASE("describe shows products in fp8, and what they record as no parameters
 }
 
 namespace {
+struct InNarrowLogits : Gpt2 {
+  using precision = monomorph::precision::NarrowLogits<monomorph::precision::Bf16Mixed>;
+};
+}  // namespace
+
+TEST_CASE("describe says the dtype of logits where it is not that of statistics") {
+  CHECK(line_of(describe(program_of<InNarrowLogits>("narrow"), 1, 1), "logits") ==
+        "logits bf16 where a loss is made of them, as their gradients");
+  CHECK_FALSE(contains(describe(program_of<Gpt2>("gpt2"), 1, 1), "where a loss is made of them"));
+}
+
+namespace {
 
 /// Describes a model in the place of GPT-2.
 template <class Spec> std::string text_with(const Spec& model) {

@@ -19,6 +19,12 @@ struct Llama8bInFp8 : Llama8b {
 struct Llama8bOnGpu : Llama8b {
   using device = monomorph::device::Cuda;
 };
+struct Narrow : Llama8b {
+  using precision = monomorph::precision::NarrowLogits<monomorph::precision::Bf16Mixed>;
+};
+struct NarrowOnGpu : Narrow {
+  using device = monomorph::device::Cuda;
+};
 struct Llama1bTied : Llama8b {
   static constexpr auto model = monomorph::models::llama3_1b;
 };

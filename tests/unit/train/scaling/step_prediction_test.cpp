@@ -152,12 +152,14 @@ TEST_CASE("state on the host takes what its link takes") {
   CHECK(step.step_seconds >= 2 * static_cast<double>(step.memory.host_optimizer) / 50e9);
 }
 
-TEST_CASE("memory on a GPU is the same whatever device the program is built for") {
+TEMPLATE_TEST_CASE("memory on a GPU is the same whatever device the program is built for", "",
+                   (std::pair<Llama8b, Llama8bOnGpu>), (std::pair<Narrow, NarrowOnGpu>)) {
+  using OnCpu = typename TestType::first_type;
   for (const int ranks : {1, 64})
     for (const std::int64_t micro_batch : {1, 4}) {
-      const plan::Strategy strategy = plan::strategy_of<Llama8b>(ranks);
-      const plan::Memory derived = memory_on_gpu(plan::planned_recipe<Llama8b>(), strategy, ranks, micro_batch),
-                         planned = plan::memory<Llama8bOnGpu>(ranks, micro_batch);
+      const plan::Strategy strategy = plan::strategy_of<OnCpu>(ranks);
+      const plan::Memory derived = memory_on_gpu(plan::planned_recipe<OnCpu>(), strategy, ranks, micro_batch),
+                         planned = plan::memory<typename TestType::second_type>(ranks, micro_batch);
       CAPTURE(ranks, micro_batch);
       CHECK(bytes_on_gpu(derived) == bytes_on_gpu(planned));
       CHECK(derived.in_main_memory() == planned.in_main_memory());
