@@ -424,10 +424,10 @@ TEST_CASE("cross-entropy of logits of 16 bits on a GPU, in their place", "[cross
                        .sum = sum.on(q)},
                       {.label_smoothing = 0.1, .z_loss = 1e-3});
       });
-      loss.check_equal(1e-6);
+      loss.check_equal(1e-5);  // of exponentials that the GPU approximates
       logits.check_equal(tolerance(dtype));
       CHECK(sum.gpu().tokens == sum.cpu().tokens);
-      CHECK(sum.gpu().loss == Approx(sum.cpu().loss).epsilon(1e-6));
+      CHECK(sum.gpu().loss == Approx(sum.cpu().loss).epsilon(1e-5));
     }
 }
 
