@@ -13,6 +13,8 @@ struct Sharding : monomorph::sharding::FullShard {
 struct Precision : monomorph::precision::Fp32 {
   template <class R> using rule = monomorph::RuleList<>;  // misspelt: rule of own::Precision, did you mean rules
   static constexpr int regulated = 1;
+  // misspelt: logit_dtype of own::Precision, did you mean logits_dtype
+  static constexpr auto logit_dtype = monomorph::DType::bf16;
 };
 struct Checkpointing : monomorph::checkpointing::KeepAll {
   static constexpr bool offload(int) { return true; }  // misspelt: offload of own::Checkpointing, did you mean offloads
