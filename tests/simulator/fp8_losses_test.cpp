@@ -8,8 +8,6 @@
 namespace monomorph::testing {
 namespace {
 
-template <class R> struct Recomputed : R { using checkpointing = checkpointing::EveryBlock; };
-
 double worst_difference(const std::vector<double>& a, const std::vector<double>& b) {
   double worst = 0;
   for (std::size_t i = 0; i < a.size(); ++i) worst = std::max(worst, std::abs(a[i] / b[i] - 1));

@@ -4,11 +4,6 @@
 #include "support/error_of.hpp"
 
 namespace monomorph::testing {
-namespace {
-
-template <class R> struct Recomputed : R { using checkpointing = checkpointing::EveryBlock; };
-
-}  // namespace
 
 TEST_CASE("a step in fp8 leaves the same bits in every schedule of streams, and allocates nothing") {
   using R = OnGpu<InFp8<Recomputed<Small<llama_like>>>>;

@@ -6,7 +6,6 @@ namespace monomorph::testing {
 namespace {
 
 template <class R, class Precision> struct In : R { using precision = Precision; };
-template <class R> struct Recomputed : R { using checkpointing = checkpointing::EveryBlock; };
 template <class R> struct Adapted : R {
   using finetuning = finetuning::LowRank<LowRankSpec{.rank = 3, .alpha = 6, .dropout = 0.1, .targets = {.up = true}}>;
 };

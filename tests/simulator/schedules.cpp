@@ -5,6 +5,7 @@
 // are none. Without arguments it prints the configurations. raced_schedules is the same with kernels that report their
 // accesses.
 #include "simulator/covering_set.hpp"
+#include "simulator/simulated_step.hpp"
 
 #include <fmt/format.h>
 #include <cstdio>

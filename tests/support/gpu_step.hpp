@@ -42,6 +42,7 @@ template <class R> struct OfShortRows : R {
 template <class R> struct InFp8 : OfShortRows<R> { using precision = precision::Fp8Mixed; };
 /// R, whose student learns from a model of the sizes of another family.
 template <class R, class Teacher> using Taught = TaughtBy<Padded<R>, Padded<Teacher>>;
+template <class R> struct Recomputed : R { using checkpointing = checkpointing::EveryBlock; };
 template <class R> struct KeptOnHost : R {
   using sharding = sharding::HostParameters<sharding::Replicate>;
   using checkpointing = checkpointing::Offload<>;

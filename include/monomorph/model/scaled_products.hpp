@@ -11,6 +11,7 @@ namespace monomorph::model {
 
 namespace detail {
 template <class Part> ScaledProduct scaled_product(const PartTensors<Part>& t, int i) {
+  static_assert(Part::Scaled::numbers_of_product == numbers_of_scales);
   return {.scales = t.statistic(t.saved.scales).template as<const float>() + numbers_of_scales * i,
           .maxima = t.t.maxima == nullptr ? nullptr : t.t.maxima + Part::first_maximum + scaled_tensors * i,
           .room = t.activation(t.temporary.room)};
