@@ -1,6 +1,6 @@
 #pragma once
-#include <monomorph/core/dtype.hpp>
 #include <monomorph/core/rule.hpp>
+#include <monomorph/policy/precision_policy.hpp>
 #include <monomorph/recipe/members.hpp>
 
 namespace monomorph::rule {

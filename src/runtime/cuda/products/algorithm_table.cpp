@@ -96,7 +96,11 @@ std::string text_of_file(const std::string& path) {
 }
 
 AlgorithmTable table_of_process() {
-  if (const char* const path = std::getenv("MONOMORPH_PRODUCT_TABLE")) return {text_of_file(path), path};
+  if (const char* const path = std::getenv("MONOMORPH_PRODUCT_TABLE")) {
+    AlgorithmTable named(text_of_file(path), path);
+    named.is_asked_for = true;
+    return named;
+  }
   return {built_in_algorithms, "src/runtime/cuda/products/algorithms.txt"};
 }
 

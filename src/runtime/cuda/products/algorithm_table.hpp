@@ -48,6 +48,9 @@ class AlgorithmTable {
   /// A line, with its checksum.
   static std::string line(const AlgorithmPlace& place, const Product& product, const Algorithm& algorithm);
 
+  /// Whether the environment names it. That the one built in has nothing for the GPU at hand is no news to a user.
+  bool is_asked_for = false;
+
  private:
   std::map<std::string, Algorithm, std::less<>> entries_;  ///< by what stands before the algorithm
   std::map<std::pair<int, std::size_t>, int> places_;
