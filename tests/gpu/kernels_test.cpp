@@ -366,39 +366,59 @@ TEST_CASE("embeddings on a GPU have the bits of a CPU", "[embedding]") {
     }
 }
 
+namespace {
+
+/// Logits of some tokens, of which one is ignored, and what a cross-entropy makes of them on both.
+struct CrossEntropyCase {
+  static constexpr std::int64_t rows = 40;
+  std::int64_t vocab, padded;
+  std::vector<std::int32_t> targets;
+  Mirror logits, loss;
+  MirrorOf<double> scale{8};
+  MirrorOf<LossSum> sum{LossSum{.loss = 3, .tokens = 4}};
+
+  CrossEntropyCase(std::int64_t of_vocab, DType dtype, DType loss_dtype)
+      : vocab(of_vocab),
+        padded((vocab + 63) / 64 * 64),
+        targets(random_ids(rows, static_cast<std::int32_t>(vocab), 3)),
+        logits(random_mirror({rows, padded}, dtype, 1)),
+        loss(random_mirror({1, rows}, loss_dtype, 2)) {
+    targets[7] = ignored_target;
+  }
+  /// @param tolerance of losses, and of their sum
+  void check(const Mirror& dlogits, const LossTerms& terms, double tolerance, double sum_tolerance) {
+    on_both([&](auto q) {
+      cross_entropy(q,
+                    {.logits_CV = logits.on(q),
+                     .targets_C = targets.data(),
+                     .vocab_size = vocab,
+                     .loss_C = loss.on(q),
+                     .dlogits_CV = dlogits.on(q),
+                     .scale = scale.on(q),
+                     .sum = sum.on(q)},
+                    terms);
+    });
+    loss.check_equal(tolerance);
+    CHECK(sum.gpu().tokens == sum.cpu().tokens);
+    CHECK(sum.gpu().loss == Approx(sum.cpu().loss).epsilon(sum_tolerance));
+  }
+};
+
+}  // namespace
+
 TEST_CASE("cross-entropy on a GPU", "[cross_entropy]") {
   MONOMORPH_NEEDS_GPU;
   for (const DType dtype : {DType::fp32, DType::fp64})
     for (const std::int64_t vocab : {std::int64_t{50'257}, std::int64_t{100}})
       for (const LossTerms terms : {LossTerms{}, LossTerms{.label_smoothing = 0.1, .z_loss = 1e-3}}) {
         CAPTURE(name_of(dtype), vocab, terms.z_loss);
-        const std::int64_t rows = 40, padded = (vocab + 63) / 64 * 64;
-        auto targets = random_ids(rows, static_cast<std::int32_t>(vocab), 3);
-        targets[7] = ignored_target;
-        const Mirror logits = random_mirror({rows, padded}, dtype, 1), loss = random_mirror({1, rows}, dtype, 2),
-                     narrow = random_mirror({rows, padded}, dtype == DType::fp64 ? dtype : DType::bf16, 3);
-        MirrorOf<double> scale(8);
-        MirrorOf<LossSum> sum(LossSum{.loss = 3, .tokens = 4});
-        for (const bool in_place : {false, true}) {
-          on_both([&](auto q) {
-            cross_entropy(q,
-                          {.logits_CV = logits.on(q),
-                           .targets_C = targets.data(),
-                           .vocab_size = vocab,
-                           .loss_C = loss.on(q),
-                           .dlogits_CV = in_place ? logits.on(q) : narrow.on(q),
-                           .scale = scale.on(q),
-                           .sum = sum.on(q)},
-                          terms);
-          });
-          loss.check_equal(dtype == DType::fp64 ? 1e-12 : 1e-6);
-          if (in_place)
-            logits.check_equal(dtype == DType::fp64 ? 1e-12 : 1e-5);
-          else
-            narrow.check_equal(dtype == DType::fp64 ? 1e-12 : 1e-2);
-          CHECK(sum.gpu().tokens == sum.cpu().tokens);
-          CHECK(sum.gpu().loss == Approx(sum.cpu().loss).epsilon(1e-6));
-        }
+        const bool is_fp64 = dtype == DType::fp64;
+        CrossEntropyCase of(vocab, dtype, dtype);
+        const Mirror narrow = random_mirror({of.rows, of.padded}, is_fp64 ? dtype : DType::bf16, 3);
+        of.check(narrow, terms, is_fp64 ? 1e-12 : 1e-6, 1e-6);
+        narrow.check_equal(is_fp64 ? 1e-12 : 1e-2);
+        of.check(of.logits, terms, is_fp64 ? 1e-12 : 1e-6, 1e-6);
+        of.logits.check_equal(is_fp64 ? 1e-12 : 1e-5);
       }
 }
 
@@ -407,27 +427,10 @@ TEST_CASE("cross-entropy of logits of 16 bits on a GPU, in their place", "[cross
   for (const DType dtype : {DType::bf16, DType::fp16})
     for (const std::int64_t vocab : {std::int64_t{50'257}, std::int64_t{100}}) {
       CAPTURE(name_of(dtype), vocab);
-      const std::int64_t rows = 40, padded = (vocab + 63) / 64 * 64;
-      auto targets = random_ids(rows, static_cast<std::int32_t>(vocab), 3);
-      targets[7] = ignored_target;
-      const Mirror logits = random_mirror({rows, padded}, dtype, 1), loss = random_mirror({1, rows}, DType::fp32, 2);
-      MirrorOf<double> scale(8);
-      MirrorOf<LossSum> sum(LossSum{.loss = 3, .tokens = 4});
-      on_both([&](auto q) {
-        cross_entropy(q,
-                      {.logits_CV = logits.on(q),
-                       .targets_C = targets.data(),
-                       .vocab_size = vocab,
-                       .loss_C = loss.on(q),
-                       .dlogits_CV = logits.on(q),
-                       .scale = scale.on(q),
-                       .sum = sum.on(q)},
-                      {.label_smoothing = 0.1, .z_loss = 1e-3});
-      });
-      loss.check_equal(1e-5);  // of exponentials that the GPU approximates
-      logits.check_equal(tolerance(dtype));
-      CHECK(sum.gpu().tokens == sum.cpu().tokens);
-      CHECK(sum.gpu().loss == Approx(sum.cpu().loss).epsilon(1e-5));
+      CrossEntropyCase of(vocab, dtype, DType::fp32);
+      constexpr double of_exponentials = 1e-5;  // which the GPU approximates
+      of.check(of.logits, {.label_smoothing = 0.1, .z_loss = 1e-3}, of_exponentials, of_exponentials);
+      of.logits.check_equal(tolerance(dtype));
     }
 }
 

@@ -1,10 +1,8 @@
 // Each recipe of the covering set on a GPU: a training repeats with the same bits, and has them where its steps are
 // recorded (docs/why/recorded_steps.md), too.
-#include "simulator/covering_set.hpp"
-#include "support/catch.hpp"
+#include "simulator/covering_cases.hpp"
 
-#include <string>
-#include <utility>
+#include <vector>
 
 namespace monomorph::testing {
 namespace {
@@ -28,23 +26,16 @@ template <Recipe R> Left left_by(bool recorded) {
   return left;
 }
 
-template <std::size_t number> void check_bits() {
-  constexpr auto covered = std::get<number>(covering::set);
-  using R = OnGpu<typename decltype(covered)::Recipe>;
-  const Left expected = left_by<R>(false);
-  CHECK(left_by<R>(false) == expected);
-  CHECK(left_by<R>(true) == expected);
-}
-
-template <std::size_t number> void add_test() {
-  const std::string name = "repeated and recorded: " + std::string(std::get<number>(covering::set).name);
-  REGISTER_TEST_CASE(check_bits<number>, name);
-}
-template <std::size_t... numbers> bool add_tests(std::index_sequence<numbers...>) {
-  (add_test<numbers>(), ...);
-  return true;
-}
-const bool tests_are_there = add_tests(std::make_index_sequence<std::tuple_size_v<decltype(covering::set)>>());
+template <std::size_t number> struct SameBits {
+  static void run() {
+    constexpr auto covered = std::get<number>(covering::set);
+    using R = OnGpu<typename decltype(covered)::Recipe>;
+    const Left expected = left_by<R>(false);
+    CHECK(left_by<R>(false) == expected);
+    CHECK(left_by<R>(true) == expected);
+  }
+};
+const bool tests_are_there = covering::add_cases<SameBits>("repeated and recorded: ");
 
 }  // namespace
 }  // namespace monomorph::testing

@@ -1,6 +1,7 @@
 #pragma once
 #include "runtime/cuda/launch/launch.hpp"
 #include "runtime/cuda/launch/pack.hpp"
+#include "runtime/cuda/launch/philox_words.hpp"
 #include "runtime/cuda/layers/first_values.hpp"
 #include "runtime/kernels/drawn_numbers.hpp"
 
@@ -23,15 +24,9 @@ inline DrawKey draw_key(const random::Stream& stream) {
   return {key[0], key[1]};
 }
 
-struct CounterWords {
-  std::uint32_t of[4];
-};
-__device__ inline CounterWords drawn_words(const DrawKey& key, std::uint64_t counter) {
-  CounterWords w{{static_cast<std::uint32_t>(counter), static_cast<std::uint32_t>(counter >> 32), 0, 0}};
-  MONOMORPH_UNROLL
-  for (std::uint32_t round = 0; round < random::philox_rounds; ++round)
-    random::philox_round(w.of[0], w.of[1], w.of[2], w.of[3], key.key0, key.key1, round);
-  return w;
+__device__ inline PhiloxWords drawn_words(const DrawKey& key, std::uint64_t counter) {
+  return philox_words(static_cast<std::uint32_t>(counter), static_cast<std::uint32_t>(counter >> 32), 0, 0, key.key0,
+                      key.key1);
 }
 
 /// Whether an element is the same wherever within ± error of x its number lies: rounding has an order.
@@ -100,7 +95,7 @@ template <bool truncates> struct NormalNumbers {
         least(random::normal_below(-run.cutoff)) {}
 
   __device__ Pack<double, width> operator()(std::uint64_t counter) const {
-    const CounterWords words = drawn_words(key, counter);
+    const PhiloxWords words = drawn_words(key, counter);
     Pack<double, width> pack;
     if constexpr (truncates) {
       MONOMORPH_UNROLL

@@ -1,9 +1,9 @@
-#include <monomorph/core/philox.hpp>
 #include <monomorph/runtime/cuda/kernels.hpp>
 #include <monomorph/runtime/machine/kernel_span.hpp>
 
 #include "runtime/cuda/host/before_run.hpp"
 #include "runtime/cuda/launch/map_elements.hpp"
+#include "runtime/cuda/launch/philox_words.hpp"
 #include "runtime/kernels/dropout_stream.hpp"
 #include "runtime/kernels/dtypes.hpp"
 
@@ -33,17 +33,10 @@ template <class T> struct Dropout {
 };
 
 /// The words of one counter of a row.
-struct Words {
-  std::uint32_t of[words_of_counter];
-};
-__device__ inline Words words_at(const DropoutRun& run, std::uint32_t counter, std::uint32_t position,
-                                 std::uint64_t sample) {
-  std::uint32_t c0 = counter, c1 = position;
-  auto c2 = static_cast<std::uint32_t>(sample), c3 = static_cast<std::uint32_t>(sample >> 32);
-  MONOMORPH_UNROLL
-  for (std::uint32_t round = 0; round < random::philox_rounds; ++round)
-    random::philox_round(c0, c1, c2, c3, run.key0, run.key1, round);
-  return {{c0, c1, c2, c3}};
+__device__ inline PhiloxWords words_at(const DropoutRun& run, std::uint32_t counter, std::uint32_t position,
+                                       std::uint64_t sample) {
+  return philox_words(counter, position, static_cast<std::uint32_t>(sample), static_cast<std::uint32_t>(sample >> 32),
+                      run.key0, run.key1);
 }
 
 /// Of each word of some counters, the pack of a row that it is for; zeros after the row's end.
@@ -73,7 +66,7 @@ __device__ void drop(const Dropout<T>& d, const DropoutRun& run, std::int64_t ro
   const auto position = static_cast<std::uint32_t>(row % d.tokens);
   MONOMORPH_UNROLL
   for (int i = 0; i < width; ++i) {
-    const Words words = words_at(run, counter + static_cast<unsigned>(i), position, sample);
+    const PhiloxWords words = words_at(run, counter + static_cast<unsigned>(i), position, sample);
     MONOMORPH_UNROLL
     for (int word = 0; word < words_of_counter; ++word) {
       const S dropped = y.of[word].at[i] * (words.of[word] < d.drop_below ? S(0) : d.kept);

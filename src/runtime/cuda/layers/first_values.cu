@@ -18,7 +18,7 @@ struct UniformNumbers {
   double half_width;
 
   __device__ Pack<double, width> operator()(std::uint64_t counter) const {
-    const CounterWords words = drawn_words(key, counter);
+    const PhiloxWords words = drawn_words(key, counter);
     return {{random::symmetric(random::unit_of_53_bits(words.of[0], words.of[1]), half_width),
              random::symmetric(random::unit_of_53_bits(words.of[2], words.of[3]), half_width)}};
   }

@@ -86,9 +86,7 @@ __device__ Exponentials<L> read_logits(const L* logits, std::int64_t vocabulary,
   Pack<L, width> next{};
   if (column < packed) next = read_pack<L, width>(logits + column);
   while (column < packed) {
-    Pack<S, width> x;
-    MONOMORPH_UNROLL
-    for (int i = 0; i < width; ++i) x.at[i] = converted<S>(next.at[i]);
+    const auto x = read_pack<S, width>(next.at);
     column += step;
     if (column < packed) next = read_pack<L, width>(logits + column);  // on its way while x is added up
     found.take(x, sums_logits);

@@ -1,7 +1,6 @@
 #pragma once
+#include "runtime/cuda/launch/philox_words.hpp"
 #include "runtime/kernels/stochastic_rounding.hpp"
-
-#include <monomorph/core/philox.hpp>
 
 #include <type_traits>
 
@@ -33,16 +32,11 @@ template <int n_buffers, int width> struct NoiseWords {
     for (int c = 0; c < n_counters; ++c) {
       MONOMORPH_UNROLL
       for (int at = 0; at < width; ++at) {
-        std::uint32_t c0 = group * noise_lanes + lane + static_cast<std::uint32_t>(at),
-                      c1 = static_cast<std::uint32_t>(c);
-        auto c2 = static_cast<std::uint32_t>(update), c3 = static_cast<std::uint32_t>(update >> 32);
+        const PhiloxWords drawn = philox_words(group * noise_lanes + lane + static_cast<std::uint32_t>(at),
+                                               static_cast<std::uint32_t>(c), static_cast<std::uint32_t>(update),
+                                               static_cast<std::uint32_t>(update >> 32), stream.key0, stream.key1);
         MONOMORPH_UNROLL
-        for (std::uint32_t round = 0; round < random::philox_rounds; ++round)
-          random::philox_round(c0, c1, c2, c3, stream.key0, stream.key1, round);
-        words[c][0][at] = c0;
-        words[c][1][at] = c1;
-        words[c][2][at] = c2;
-        words[c][3][at] = c3;
+        for (int sixteenth = 0; sixteenth < noise_words; ++sixteenth) words[c][sixteenth][at] = drawn.of[sixteenth];
       }
     }
   }
