@@ -127,13 +127,21 @@ void Scheduler::grow() {
   }
   if (together.empty()) return;
   const std::span<const Logits> logits = session_.decode(sequences, ids);
-  for (std::size_t i = 0; i < together.size(); ++i) guarded(*together[i], [&] { take(*together[i], logits[i]); });
+  std::vector<TextGeneration*> texts;
+  for (const Running* running : together) texts.push_back(running->text.get());
+  choose_all(texts, logits);
+  for (std::size_t i = 0; i < together.size(); ++i) guarded(*together[i], [&] { accept(*together[i], logits[i]); });
 }
 
 void Scheduler::take(Running& running, Logits logits) {
+  running.text->choose(logits);
+  accept(running, logits);
+}
+
+void Scheduler::accept(Running& running, Logits logits) {
   const ServedText& served = running.served;
   TextEvent event{.text = served.index, .drawn = 1};
-  event.more = running.text->take(logits);
+  event.more = running.text->accept();
   if (served.log_probabilities) {
     const std::int32_t id = running.text->drawn();
     event.scored.push_back({id, scores_of(served, id, logits)});

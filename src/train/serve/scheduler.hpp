@@ -47,6 +47,8 @@ class Scheduler {
   std::vector<Candidate> scores_of(const ServedText& text, std::int32_t id, Logits logits) const;
   void grow();
   void take(Running& running, Logits logits);
+  /// Makes what was chosen of the logits the text's next token.
+  void accept(Running& running, Logits logits);
   void remove_done();
   template <class Work> void guarded(Running& running, const Work& work);
 
