@@ -35,6 +35,7 @@ template <class R> struct Adapted : R {
                   .dropout = 0.2,
                   .targets = {.key = true, .output = true, .gate = true, .up = true, .down = true}}>;
 };
+template <class R> struct InNf4 : R { using finetuning = finetuning::Nf4Base<typename R::finetuning>; };
 template <class R, MixtureSpec spec> struct WithExperts : R {
   static constexpr auto model = [] {
     auto model = R::model;
@@ -89,6 +90,8 @@ inline constexpr std::tuple set{
 
     Covered<Adapted<Of<Llama, Bf16Mixed, Selective<Recompute{.qkv = true, .attention = true}>>>>{
         "bf16, queries and attention recomputed by choice, low-rank adapters", 1e-4},
+    Covered<InNf4<Adapted<Of<Llama, Bf16Mixed, EveryBlock>>>>{
+        "bf16, low-rank adapters beside a base in NF4, every block recomputed", 1e-4},
     Covered<InDocuments<
         Of<Llama, Fp16Mixed, Selective<Recompute{.norm = true, .projection = true}, EveryNthBlock<2>>, Sgd>>>{
         "fp16, norms and projections of every second block recomputed by choice, SGD, documents", 1e-5},
