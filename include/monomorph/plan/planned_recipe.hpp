@@ -2,6 +2,7 @@
 #include <monomorph/plan/layer_work.hpp>
 #include <monomorph/plan/memory.hpp>
 #include <monomorph/plan/recomputed_work.hpp>
+#include <monomorph/plan/teacher.hpp>
 
 namespace monomorph::plan {
 
