@@ -22,7 +22,8 @@ template <class R> struct RandomBatch {
 
 template <class R>
 monomorph::train::Ticket take_step(monomorph::train::Step<R>& step, const RandomBatch<R>& batch,
-                                   std::int64_t micro_batch, int number) {
+                                   std::int64_t micro_batch, int number,
+                                   const monomorph::train::UpdateSettings& settings = {}) {
   constexpr std::int64_t T = R::model.context_length;
   const std::int64_t n = std::ssize(batch.inputs) / (micro_batch * T);
   for (std::int64_t i = 0; i < n; ++i) {
@@ -32,7 +33,7 @@ monomorph::train::Ticket take_step(monomorph::train::Step<R>& step, const Random
                     number, {i, n});
   }
   const monomorph::train::Ticket ticket = step.decide({.max_norm = 1});
-  step.update(monomorph::PolicyHparams::of<typename R::optimizer::Hparams>(), {});
+  step.update(monomorph::PolicyHparams::of<typename R::optimizer::Hparams>(), settings);
   return ticket;
 }
 

@@ -41,6 +41,10 @@ class Mirror {
     else
       CHECK((left.bytes() == host_->bytes()));
   }
+  /// The relative error of what the GPU has left here against what it has left in the other, by Euclidean norms.
+  double error_on_gpu(const Mirror& other) const {
+    return relative_error(left_by_gpu().values(), other.left_by_gpu().values());
+  }
   /// Whether the GPU has left the same bytes in both.
   bool same_on_gpu(const Mirror& other) const { return left_by_gpu().bytes() == other.left_by_gpu().bytes(); }
 

@@ -167,28 +167,29 @@ struct Context {
     return bias.defined() ? y + bias : y;
   }
 
-  DropoutKey key(std::uint32_t layer, std::uint32_t site, double rate) const {
+  /// @param number of the layer, from 1
+  DropoutKey key(std::uint32_t number, std::uint32_t site, double rate) const {
     DropoutKey key = *dropout;
-    key.layer = layer;
+    key.layer = number;
     key.site = site;
     key.rate = rate;
     return key;
   }
   /// Through a mask of 0 and 1 / (1 - rate), which is what our kernel makes of ones.
-  Tensor drop(const Tensor& x_MD, std::uint32_t layer, std::uint32_t site, double rate) const {
+  Tensor drop(const Tensor& x_MD, std::uint32_t number, std::uint32_t site, double rate) const {
     if (dropout == nullptr || rate == 0) return x_MD;
     Tensor mask = at::ones(x_MD.sizes(), at::kDouble);
-    cpu::dropout(cpu::Queue{}, view_of(mask), view_of(mask), key(layer, site, rate));
+    cpu::dropout(cpu::Queue{}, view_of(mask), view_of(mask), key(number, site, rate));
     return x_MD * mask;
   }
   /// The mask of probabilities (B, N, T, T): queries and keys of zeros give each of the n visible keys 1 / n, and
   /// values that are unit vectors show which of them our kernel dropped.
-  Tensor attention_mask(std::int64_t B, std::uint32_t layer) const {
+  Tensor attention_mask(std::int64_t B, std::uint32_t number) const {
     const std::int64_t N = model.n_heads, T = model.context_length;
     Tensor zeros = at::zeros({B * T, N * T}, at::kDouble), out = at::zeros_like(zeros),
            lse = at::zeros({B * N, T}, at::kDouble), units = at::eye(T, at::kDouble).repeat({B, N});
     cpu::reference_attention(cpu::Queue{}, view_of(zeros), view_of(zeros), view_of(units), view_of(out), view_of(lse),
-                             {B, T, N, N, T, 1}, {}, key(layer, 1, model.dropout.attention),
+                             {B, T, N, N, T, 1}, {}, key(number, 1, model.dropout.attention),
                              document_starts.empty() ? nullptr : document_starts.data());
     const Tensor visible = (positions(B) + 1).view({B, T, 1, 1});
     return (out.view({B, T, N, T}) * visible).transpose(1, 2);

@@ -16,9 +16,9 @@ template <class S> struct Row {
   const S* logits;
   std::int64_t vocabulary;
   S most;
-  Row(const View& all_CV, std::int64_t row, std::int64_t vocabulary)
+  Row(const View& all_CV, std::int64_t row, std::int64_t columns)
       : logits(all_CV.as<S>() + row * all_CV.stride),
-        vocabulary(vocabulary),
+        vocabulary(columns),
         most(greatest(logits, vocabulary, -std::numeric_limits<S>::infinity())) {}
 
   /// Where all are near the greatest, with the error of numbers that are as small as the temperature makes them.

@@ -164,25 +164,25 @@ void update_run(const ElementUpdate& run, const UpdateScalars& scalars, F f) {
       const S scaled = raw[i] * scale, capped = scaled > bound ? bound : scaled;
       gradient.elements[i] = capped < -bound ? -bound : capped;
     }
-    UpdateChunk<S> chunk{n, gradient.elements, place(run.master, first, master.elements), {}};
+    UpdateChunk<S> part{n, gradient.elements, place(run.master, first, master.elements), {}};
     if (writes == Writes::master) read(run.master, first, n, master.elements);
     for (std::size_t k = 0; k < run.state.size(); ++k) {
       if (!run.state[k].present()) continue;
       read(run.state[k], first, n, state[k].elements);
-      chunk.state[k] = place(run.state[k], first, state[k].elements);
+      part.state[k] = place(run.state[k], first, state[k].elements);
     }
-    f(chunk);
+    f(part);
     const Noise noise{run.noise_key, scalars.update, run.first + static_cast<std::uint64_t>(first)};
     for (std::size_t k = 0; k < run.state.size(); ++k)
-      if (run.state[k].present()) store<S>(chunk.state[k], run.state[k], first, static_cast<int>(k) + 1, noise, n);
+      if (run.state[k].present()) store<S>(part.state[k], run.state[k], first, static_cast<int>(k) + 1, noise, n);
     if (writes == Writes::gradient) {
       S* const out = place(run.gradient, first, read_gradient.elements);
       MONOMORPH_ELEMENTWISE
       for (std::int64_t i = 0; i < n; ++i) out[i] = gradient.elements[i];
       write(out, run.gradient, first, n);
     } else {
-      store<S>(chunk.master, run.master, first, 0, noise, n);
-      store_rounded<S>(chunk.master, run.rounded, first, gradient.elements, n);
+      store<S>(part.master, run.master, first, 0, noise, n);
+      store_rounded<S>(part.master, run.rounded, first, gradient.elements, n);
     }
   });
 }
@@ -203,44 +203,44 @@ void adamw(const ElementUpdate& run, const AdamWCoefficients& coefficients, cons
 }
 
 void sgd(const ElementUpdate& run, const SgdCoefficients& coefficients, const UpdateScalars& scalars) {
-  update_run<Writes::master>(run, scalars, [&]<class S>(const UpdateChunk<S>& chunk) {
+  update_run<Writes::master>(run, scalars, [&]<class S>(const UpdateChunk<S>& part) {
     const S rate = static_cast<S>(coefficients.learning_rate), keep = static_cast<S>(coefficients.momentum),
             decay = static_cast<S>(coefficients.weight_decay), straight = coefficients.nesterov ? S{1} : S{0},
             along = coefficients.nesterov ? keep : S{1};
     MONOMORPH_ELEMENTWISE
-    for (std::int64_t i = 0; i < chunk.n; ++i) {
-      const S w = chunk.master[i], g = chunk.gradient[i] + decay * w, b = keep * chunk.state[0][i] + g;
-      chunk.state[0][i] = b;
-      chunk.master[i] = w - rate * (straight * g + along * b);
+    for (std::int64_t i = 0; i < part.n; ++i) {
+      const S w = part.master[i], g = part.gradient[i] + decay * w, b = keep * part.state[0][i] + g;
+      part.state[0][i] = b;
+      part.master[i] = w - rate * (straight * g + along * b);
     }
   });
 }
 
 void lion(const ElementUpdate& run, const LionCoefficients& coefficients, const UpdateScalars& scalars) {
-  update_run<Writes::master>(run, scalars, [&]<class S>(const UpdateChunk<S>& chunk) {
+  update_run<Writes::master>(run, scalars, [&]<class S>(const UpdateChunk<S>& part) {
     const S keep1 = static_cast<S>(coefficients.beta1), take1 = static_cast<S>(1 - coefficients.beta1),
             keep2 = static_cast<S>(coefficients.beta2), take2 = static_cast<S>(1 - coefficients.beta2),
             rate = static_cast<S>(coefficients.learning_rate),
             decay = static_cast<S>(1 - coefficients.learning_rate * coefficients.weight_decay);
     MONOMORPH_ELEMENTWISE
-    for (std::int64_t i = 0; i < chunk.n; ++i) {
-      const S g = chunk.gradient[i], m = chunk.state[0][i], direction = keep1 * m + take1 * g;
+    for (std::int64_t i = 0; i < part.n; ++i) {
+      const S g = part.gradient[i], m = part.state[0][i], direction = keep1 * m + take1 * g;
       // What is not a number stays none: it must be seen.
       const S sign = direction > 0 ? S{1} : direction < 0 ? S{-1} : direction;
-      chunk.master[i] = chunk.master[i] * decay - rate * sign;
-      chunk.state[0][i] = keep2 * m + take2 * g;
+      part.master[i] = part.master[i] * decay - rate * sign;
+      part.state[0][i] = keep2 * m + take2 * g;
     }
   });
 }
 
 void momentum_mean(const ElementUpdate& run, const MomentumCoefficients& coefficients, const UpdateScalars& scalars) {
-  update_run<Writes::gradient>(run, scalars, [&]<class S>(const UpdateChunk<S>& chunk) {
+  update_run<Writes::gradient>(run, scalars, [&]<class S>(const UpdateChunk<S>& part) {
     const S keep = static_cast<S>(coefficients.momentum), take = static_cast<S>(1 - coefficients.momentum);
     MONOMORPH_ELEMENTWISE
-    for (std::int64_t i = 0; i < chunk.n; ++i) {
-      const S g = chunk.gradient[i], m = keep * chunk.state[0][i] + take * g;
-      chunk.state[0][i] = m;
-      chunk.gradient[i] = coefficients.nesterov ? keep * m + take * g : m;
+    for (std::int64_t i = 0; i < part.n; ++i) {
+      const S g = part.gradient[i], m = keep * part.state[0][i] + take * g;
+      part.state[0][i] = m;
+      part.gradient[i] = coefficients.nesterov ? keep * m + take * g : m;
     }
   });
 }
@@ -251,11 +251,11 @@ void step_along(const ElementUpdate& run, const DirectionCoefficients& coefficie
   as_it_is.clip_value = std::numeric_limits<double>::infinity();
   ElementUpdate stateless = run;
   stateless.state = {};
-  update_run<Writes::master>(stateless, as_it_is, [&]<class S>(const UpdateChunk<S>& chunk) {
+  update_run<Writes::master>(stateless, as_it_is, [&]<class S>(const UpdateChunk<S>& part) {
     const S rate = static_cast<S>(coefficients.learning_rate),
             decay = static_cast<S>(1 - coefficients.learning_rate * coefficients.weight_decay);
     MONOMORPH_ELEMENTWISE
-    for (std::int64_t i = 0; i < chunk.n; ++i) chunk.master[i] = chunk.master[i] * decay - rate * chunk.gradient[i];
+    for (std::int64_t i = 0; i < part.n; ++i) part.master[i] = part.master[i] * decay - rate * part.gradient[i];
   });
 }
 
@@ -277,11 +277,11 @@ void move_average(const ElementUpdate& run, const AverageCoefficients& coefficie
 }
 
 void update_chunks(const ElementUpdate& run, const UpdateScalars& scalars, const detail::ChunkFunction& function) {
-  update_run<Writes::master>(run, scalars, [&]<class S>(const UpdateChunk<S>& chunk) {
+  update_run<Writes::master>(run, scalars, [&]<class S>(const UpdateChunk<S>& part) {
     if constexpr (std::same_as<S, double>)
-      function.fp64(function.context, chunk);
+      function.fp64(function.context, part);
     else
-      function.fp32(function.context, chunk);
+      function.fp32(function.context, part);
   });
 }
 

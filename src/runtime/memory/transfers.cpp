@@ -7,7 +7,7 @@
 namespace monomorph {
 
 struct Transfers::Copies {
-  explicit Copies(Timing timing) : timing(timing) {}
+  explicit Copies(Timing when) : timing(when) {}
 
   struct Copy {
     View from, to;

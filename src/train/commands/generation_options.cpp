@@ -88,20 +88,20 @@ void GenerationOptions::add_to(CLI::App& app) {
   add_number(app, "--seed", sampling.seed, "of the choice")->capture_default_str();
 }
 
-GenerationSettings GenerationOptions::settings_with(const data::Tokenizer& tokenizer, const std::string& folder) const {
+GenerationSettings GenerationOptions::settings_with(const data::Tokenizer& loaded, const std::string& folder) const {
   GenerationSettings result = settings;
   if (greedy) result.sampling.temperature = 0;
   if (!ignores_stop_ids)
-    result.stop_ids = as_usage_error("the tokeniser's folder", [&] { return stop_ids(tokenizer, folder); });
+    result.stop_ids = as_usage_error("the tokeniser's folder", [&] { return stop_ids(loaded, folder); });
   for (const std::string& text : more_stop_ids) {
     result.stop_ids.push_back(*id_of(text));
-    check_id(tokenizer, "--stop-id", result.stop_ids.back());
+    check_id(loaded, "--stop-id", result.stop_ids.back());
   }
   for (const std::string& text : logit_bias) {
     result.sampling.logit_bias.push_back(*logit_bias_of(text));
-    check_id(tokenizer, "--logit-bias", result.sampling.logit_bias.back().id);
+    check_id(loaded, "--logit-bias", result.sampling.logit_bias.back().id);
   }
-  exclude_ids_without_token(tokenizer, result.sampling.logit_bias);
+  exclude_ids_without_token(loaded, result.sampling.logit_bias);
   return result;
 }
 

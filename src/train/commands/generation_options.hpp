@@ -13,7 +13,7 @@ struct GenerationOptions : CheckpointOptions {
   void add_to(CLI::App& app);
   /// As told, with what the tokeniser says.   @param folder of the tokeniser, with the files that name stop ids
   /// @throws UsageError [RUN-29], [RUN-31]
-  GenerationSettings settings_with(const data::Tokenizer& tokenizer, const std::string& folder) const;
+  GenerationSettings settings_with(const data::Tokenizer& loaded, const std::string& folder) const;
 };
 
 }  // namespace monomorph::train

@@ -29,8 +29,19 @@ std::string memory_text(const RunMemory& memory, const Hparams& hparams, int loc
 
 }  // namespace
 
+plan::Memory planned_memory(const RecipeProgram& recipe, const Hparams& hparams, int ranks) {
+  return recipe.memory(ranks, micro_batch_of(hparams), tree_levels(hparams, ranks));
+}
+
+std::string planned_text(const plan::Memory& plan) {
+  return format_bytes(plan.budgeted()) + " planned" +
+         (plan.arena_on_host
+              ? ""
+              : fmt::format(" of the device's memory and {} of the host's", format_bytes(plan.in_main_memory())));
+}
+
 RunMemory run_memory(const RecipeProgram& recipe, const Hparams& hparams, int ranks) {
-  return run_memory(recipe, hparams, ranks, recipe.memory(ranks, micro_batch_of(hparams), tree_levels(hparams, ranks)));
+  return run_memory(recipe, hparams, ranks, planned_memory(recipe, hparams, ranks));
 }
 
 RunMemory run_memory(const RecipeProgram& recipe, const Hparams& hparams, int ranks, const plan::Memory& plan) {

@@ -8,6 +8,11 @@
 
 namespace monomorph::train {
 
+/// The plan of a rank of a run, of so many.
+plan::Memory planned_memory(const RecipeProgram& recipe, const Hparams& hparams, int ranks);
+/// "17.5 GiB planned", and what of the host's memory where a device has its own.
+std::string planned_text(const plan::Memory& plan);
+
 /// What a rank of a run will fill: the plan, what the kernels' threads keep, the batches that are read ahead, and the
 /// copy of its state from which checkpoints are written behind the steps, where checkpoint.async_save is on.
 struct RunMemory {

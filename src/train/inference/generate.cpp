@@ -52,8 +52,8 @@ class GenerationBatch {
       ids.push_back(entry.text->last_id());
     }
     if (!together.empty()) {
-      const std::span<const Logits> logits = session_.decode(sequences, ids);
-      for (std::size_t i = 0; i < together.size(); ++i) take(*together[i], logits[i]);
+      choose_all(together, session_.decode(sequences, ids));
+      for (TextGeneration* text : together) show(*text, text->accept());
     }
     remove_finished();
   }
@@ -90,8 +90,9 @@ class GenerationBatch {
                                            pages * PagedTokens::page, session_.pages() * PagedTokens::page));
   }
 
-  void take(TextGeneration& text, Logits logits) const {
-    if (const std::string more = text.take(logits); !more.empty()) sink_.show(text.number(), more);
+  void take(TextGeneration& text, Logits logits) const { show(text, text.take(logits)); }
+  void show(const TextGeneration& text, const std::string& more) const {
+    if (!more.empty()) sink_.show(text.number(), more);
   }
   void remove_finished() {
     std::erase_if(texts_, [&](Entry& entry) {

@@ -32,23 +32,14 @@ struct Sampler::State {
   double choose_candidates() {
     candidates.assign(logits, settings.temperature);
     if (settings.top_k) candidates.keep(static_cast<std::size_t>(*settings.top_k));
-    if (settings.top_p < 1) keep_nucleus();
+    if (settings.top_p < 1) candidates.keep(candidates.count_of(settings.top_p * candidates.total()));
     if (settings.min_p > 0) candidates.keep_from(settings.min_p);
     return candidates.total();
   }
-  void keep_nucleus() {
-    const double asked = settings.top_p * candidates.total();
-    double kept = 0;
-    std::size_t n = 0;
-    while (n < candidates.size() && (n == 0 || kept < asked)) kept += candidates[n++].probability;
-    candidates.keep(n);
-  }
   /// @param point from 0 to 1
   std::int32_t candidate_at(double point) {
-    double left = point * choose_candidates();
-    for (std::size_t i = 0; i + 1 < candidates.size(); ++i)
-      if ((left -= candidates[i].probability) < 0) return candidates[i].id;
-    return candidates[candidates.size() - 1].id;
+    const double total = choose_candidates();
+    return candidates[candidates.rank_above(point * total)].id;
   }
 };
 
@@ -87,7 +78,7 @@ std::vector<Candidate> log_probabilities(std::span<const float> logits, std::int
   std::vector<Candidate> found{{id, logits[static_cast<std::size_t>(id)] - sum}};
   if (n == 0) return found;
   Candidates candidates;
-  candidates.assign({logits.begin(), logits.begin() + n_named}, 1);
+  candidates.assign(std::vector<double>(logits.begin(), logits.begin() + n_named), 1);
   for (std::size_t i = 0; i < std::min(candidates.size(), static_cast<std::size_t>(n)); ++i) {
     const std::int32_t other = candidates[i].id;
     found.push_back({other, logits[static_cast<std::size_t>(other)] - sum});

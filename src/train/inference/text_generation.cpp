@@ -1,5 +1,7 @@
 #include "train/inference/text_generation.hpp"
 
+#include <monomorph/runtime/machine/parallel.hpp>
+
 #include <algorithm>
 
 namespace monomorph::train {
@@ -48,19 +50,32 @@ Logits TextGeneration::read_prompt(const std::function<void(Logits)>& show) {
   return last;
 }
 
-std::string TextGeneration::take(Logits logits) {
-  const Logits named = logits.first(static_cast<std::size_t>(tokenizer_.vocab_size()));  // ids beyond have no text
-  const std::int32_t id = drawn_ = sampler_.draw(named, std::ssize(result_.ids));
-  if (std::ranges::find(settings_.stop_ids, id) != settings_.stop_ids.end()) return finish(FinishReason::stop);
-  ids_.push_back(id);
-  result_.ids.push_back(id);
-  if (settings_.log_probabilities)
-    result_.log_probabilities.push_back(log_probabilities(logits, std::ssize(named), id, *settings_.log_probabilities));
-  std::string more = stop_texts_.push(decoder_.push(id));
+void TextGeneration::choose(Logits logits) noexcept {
+  try {
+    const Logits named = logits.first(static_cast<std::size_t>(tokenizer_.vocab_size()));  // ids beyond have no text
+    drawn_ = sampler_.draw(named, std::ssize(result_.ids));
+    if (settings_.log_probabilities && !ends_text(drawn_))
+      result_.log_probabilities.push_back(
+          log_probabilities(logits, std::ssize(named), drawn_, *settings_.log_probabilities));
+  } catch (...) {
+    failure_ = std::current_exception();
+  }
+}
+
+std::string TextGeneration::accept() {
+  if (failure_) std::rethrow_exception(failure_);
+  if (ends_text(drawn_)) return finish(FinishReason::stop);
+  ids_.push_back(drawn_);
+  result_.ids.push_back(drawn_);
+  std::string more = stop_texts_.push(decoder_.push(drawn_));
   result_.text += more;
   if (stop_texts_.reached()) return more + finish(FinishReason::stop);
   if (std::ssize(result_.ids) == settings_.max_tokens) return more + finish(FinishReason::length);
   return more;
+}
+
+bool TextGeneration::ends_text(std::int32_t id) const {
+  return std::ranges::find(settings_.stop_ids, id) != settings_.stop_ids.end();
 }
 
 /// What was held back as the beginning of a character, or of a stop text, belongs to the text after all.
@@ -71,6 +86,13 @@ std::string TextGeneration::finish(FinishReason reason) {
   result_.finish_reason = reason;
   finished_ = true;
   return rest;
+}
+
+void choose_all(std::span<TextGeneration* const> texts, std::span<const Logits> logits) {
+  parallel_for(std::ssize(texts), [&](std::int64_t i) {
+    const auto text = static_cast<std::size_t>(i);
+    texts[text]->choose(logits[text]);
+  });
 }
 
 }  // namespace monomorph::train

@@ -3,6 +3,8 @@
 
 #include <monomorph/train/inference/generate.hpp>
 
+#include <exception>
+
 namespace monomorph::train {
 
 /// The generation of one text: its sequence in a session, what chooses its tokens, and what of it can be shown.
@@ -23,7 +25,7 @@ class TextGeneration {
   bool finished() const { return finished_; }
   bool context_is_full() const { return session_.length(sequence_) == session_.context_length(); }
   std::int32_t last_id() const { return ids_.back(); }
-  /// What the latest take() chose: a token of the text, or the one that ended it.
+  /// What was chosen last: a token of the text, or the one that ended it.
   std::int32_t drawn() const { return drawn_; }
   /// Brings the prompt, which fits the context, into the session, and shows the logits behind each of its tokens.
   Logits read_prompt(const std::function<void(Logits)>& show);
@@ -36,11 +38,19 @@ class TextGeneration {
   Logits read_on() {
     return session_.prefill(sequence_, std::span(ids_).subspan(static_cast<std::size_t>(session_.length(sequence_))));
   }
-  /// Chooses the next token.   @return what more can be shown
-  std::string take(Logits logits);
+  /// Chooses the next token. Texts may do so at the same time on several threads; what goes wrong is thrown by the
+  /// accept that follows.
+  void choose(Logits logits) noexcept;
+  /// Makes the chosen token the text's next one.   @return what more can be shown   @throws [RUN-14] as Sampler::draw
+  std::string accept();
+  std::string take(Logits logits) {
+    choose(logits);
+    return accept();
+  }
   GeneratedText result() && { return std::move(result_); }
 
  private:
+  bool ends_text(std::int32_t id) const;
   std::string finish(FinishReason reason);
 
   Session& session_;
@@ -52,10 +62,15 @@ class TextGeneration {
   std::vector<std::int32_t> ids_;  ///< with the prompt's
   Sampler sampler_;
   std::int32_t drawn_ = -1;
+  std::exception_ptr failure_;  ///< of the choice
   data::StreamDecoder decoder_;
   StopTexts stop_texts_;
   GeneratedText result_;
   bool finished_ = false;
 };
+
+/// Each text chooses its next token, on as many threads as there are: a vocabulary is large beside the work that a GPU
+/// leaves to the host.
+void choose_all(std::span<TextGeneration* const> texts, std::span<const Logits> logits);
 
 }  // namespace monomorph::train

@@ -1,6 +1,7 @@
 #include "train/run/step_reports.hpp"
 
 #include "train/describe/batch_partition.hpp"
+#include "train/describe/run_memory.hpp"
 #include "train/scaling/roof.hpp"
 
 #include <monomorph/core/quantity_text.hpp>
@@ -30,9 +31,7 @@ StepReports::StepReports(const RecipeProgram& recipe, const Hparams& hparams, co
                   roof_seconds(recipe.planned, step.device_use(), {world.size(), world.local_size()},
                                micro_batch_of(hparams), micro_batches),
                   recipe.n_params),
-      planned_memory_bytes_(
-          recipe.memory(groups.data.size(), micro_batch_of(hparams), tree_levels(hparams, groups.data.size()))
-              .budgeted()) {}
+      planned_memory_bytes_(planned_memory(recipe, hparams, groups.data.size()).budgeted()) {}
 
 void StepReports::report(const FinishedStep& finished, const RunState& state, RunLog* log) {
   const StepOutcome& outcome = finished.outcome;

@@ -131,9 +131,9 @@ Trainer::Trainer(const RecipeProgram& recipe, const World& world, const Parallel
                  argc, argv);
   saver_.emplace(recipe_, hparams_, data_.train_files, *step_, std::move(start.staged), communicator_,
                  log_ ? &*log_ : nullptr);
-  note(fmt::format("{}: {} parameters, {} planned{}, run folder {}", recipe.name,
+  note(fmt::format("{}: {} parameters, {}{}, run folder {}", recipe.name,
                    format_count(static_cast<double>(recipe.n_params)),
-                   format_bytes(run_memory(recipe, hparams_, groups.data.size()).planned),
+                   planned_text(planned_memory(recipe, hparams_, groups.data.size())),
                    world.size() == 1 ? "" : fmt::format(" on each of {} ranks", world.size()),
                    hparams_.run.output_dir.value));
   for (const std::string& line : start.resume.notes) note(line);

@@ -55,8 +55,13 @@ void Scheduler::wait_for_work() {
   submitted_.wait_for(lock, between_looks, [&] { return !waiting_.empty(); });
 }
 
+/// As many prompts as fit a pass are read together. A text that ends with its first token leaves its place to another.
 void Scheduler::begin_waiting() {
-  while (auto served = next_that_fits()) begin(std::move(*served));
+  do {
+    PromptBatch prompts(session_);
+    while (auto served = next_that_fits()) begin(std::move(*served), prompts);
+    prompts.read();
+  } while (remove_done());
 }
 
 /// The first one that waits, as soon as there is a sequence and the pages for it. None overtakes it.
@@ -76,7 +81,7 @@ std::optional<ServedText> Scheduler::next_that_fits() {
   return std::nullopt;
 }
 
-void Scheduler::begin(ServedText served) {
+void Scheduler::begin(ServedText served, PromptBatch& prompts) {
   const std::int64_t n = pages(served);
   promised_pages_ += n;
   running_.push_back({std::move(served), n, nullptr});
@@ -84,14 +89,11 @@ void Scheduler::begin(ServedText served) {
   guarded(running, [&] {
     running.text =
         std::make_unique<TextGeneration>(session_, tokenizer_, running.served.settings, running.served.request);
-    read_prompt(running);
+    if (running.served.scores_prompt) score_prompt(running);
   });
-  remove_done();
-}
-
-void Scheduler::read_prompt(Running& running) {
-  if (!running.served.scores_prompt) return take(running, running.text->read_again());
-  score_prompt(running);
+  if (running.done || running.served.scores_prompt) return;
+  prompts.add(running.text->sequence(), running.text->begin_again(),
+              [&running, this](Logits logits) { guarded(running, [&] { take(running, logits); }); });
 }
 
 void Scheduler::score_prompt(Running& running) {
@@ -127,13 +129,21 @@ void Scheduler::grow() {
   }
   if (together.empty()) return;
   const std::span<const Logits> logits = session_.decode(sequences, ids);
-  for (std::size_t i = 0; i < together.size(); ++i) guarded(*together[i], [&] { take(*together[i], logits[i]); });
+  std::vector<TextGeneration*> texts;
+  for (const Running* running : together) texts.push_back(running->text.get());
+  choose_all(texts, logits);
+  for (std::size_t i = 0; i < together.size(); ++i) guarded(*together[i], [&] { accept(*together[i], logits[i]); });
 }
 
 void Scheduler::take(Running& running, Logits logits) {
+  running.text->choose(logits);
+  accept(running, logits);
+}
+
+void Scheduler::accept(Running& running, Logits logits) {
   const ServedText& served = running.served;
   TextEvent event{.text = served.index, .drawn = 1};
-  event.more = running.text->take(logits);
+  event.more = running.text->accept();
   if (served.log_probabilities) {
     const std::int32_t id = running.text->drawn();
     event.scored.push_back({id, scores_of(served, id, logits)});
@@ -153,11 +163,13 @@ template <class Work> void Scheduler::guarded(Running& running, const Work& work
   }
 }
 
-void Scheduler::remove_done() {
-  unfinished_ -= static_cast<std::int64_t>(std::erase_if(running_, [&](const Running& running) {
+bool Scheduler::remove_done() {
+  const std::size_t n = std::erase_if(running_, [&](const Running& running) {
     if (running.done) promised_pages_ -= running.pages;
     return running.done;
-  }));
+  });
+  unfinished_ -= static_cast<std::int64_t>(n);
+  return n > 0;
 }
 
 }  // namespace monomorph::train

@@ -1,4 +1,5 @@
 #pragma once
+#include "train/inference/prompt_batch.hpp"
 #include "train/inference/text_generation.hpp"
 #include "train/serve/served_text.hpp"
 
@@ -41,13 +42,15 @@ class Scheduler {
   void wait_for_work();
   void begin_waiting();
   std::optional<ServedText> next_that_fits();
-  void begin(ServedText served);
-  void read_prompt(Running& running);
+  void begin(ServedText served, PromptBatch& prompts);
   void score_prompt(Running& running);
   std::vector<Candidate> scores_of(const ServedText& text, std::int32_t id, Logits logits) const;
   void grow();
   void take(Running& running, Logits logits);
-  void remove_done();
+  /// Makes what was chosen of the logits the text's next token.
+  void accept(Running& running, Logits logits);
+  /// @return whether there were any
+  bool remove_done();
   template <class Work> void guarded(Running& running, const Work& work);
 
   Session& session_;

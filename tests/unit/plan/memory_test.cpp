@@ -181,7 +181,7 @@ TEST_CASE("what lies in a GPU's memory beside the arena, by hand") {
 TEST_CASE("the plan's workspace of attention on a GPU is what cuDNN asks for, in parts where that is much") {
   constexpr auto workspace = [](std::int64_t batch, std::int64_t tokens, std::int64_t heads, std::int64_t kv_heads,
                                 std::int64_t head_dim) {
-    return device::Cuda::workspace_bytes({batch, tokens, heads, kv_heads, head_dim, 2}) - (std::int64_t{16} << 20) -
+    return device::Cuda::workspace_bytes({batch, tokens, heads, kv_heads, head_dim, 2, {}}) - (std::int64_t{16} << 20) -
            device::Cuda::recording_bytes;
   };
   CHECK(workspace(32, 1024, 12, 12, 64) == 806'879'488);  // as cuDNN 9.19 says (tests/gpu/cudnn_plans)
@@ -196,7 +196,8 @@ TEST_CASE("the plan's workspace of attention on a GPU is what cuDNN asks for, in
 TEST_CASE("the plan's workspace of attention that cuDNN does not take is that of our kernels") {
   constexpr std::int64_t of_ids = (std::int64_t{16} << 20) + device::Cuda::recording_bytes,
                          of_products = std::int64_t{64} << 20;
-  PassExtent extent{.batch = 64, .tokens = 1024, .heads = 12, .kv_heads = 12, .head_dim = 64, .compute_bytes = 2};
+  PassExtent extent{
+      .batch = 64, .tokens = 1024, .heads = 12, .kv_heads = 12, .head_dim = 64, .compute_bytes = 2, .mask = {}};
   const auto workspace = [&] { return device::Cuda::workspace_bytes(extent) - of_ids; };
   CHECK(workspace() > of_products);
   extent.within_documents = true;

@@ -55,6 +55,13 @@ std::string refusal(std::int64_t global_batch, std::int64_t micro_batch, const M
 
 }  // namespace
 
+TEST_CASE("a run says first what is planned of the memory in which its device computes") {
+  plan::Memory plan{.master = 2048 * mebibyte, .device_workspace = 512 * mebibyte, .host_staging = 64 * mebibyte};
+  CHECK(planned_text(plan) == "2.56 GiB planned");
+  plan.arena_on_host = false;
+  CHECK(planned_text(plan) == "2.50 GiB planned of the device's memory and 64.0 MiB of the host's");
+}
+
 TEST_CASE("what a run will fill: the plan, what kernels keep, and two batches of inputs and targets") {
   const RunMemory memory = run_memory(recipe(), batch(64, 64), 1);
   CHECK(memory.planned == 740 * mebibyte);
