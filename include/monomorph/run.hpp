@@ -18,6 +18,7 @@
 #include <monomorph/finetuning/freeze_first.hpp>
 #include <monomorph/finetuning/head_only.hpp>
 #include <monomorph/finetuning/low_rank.hpp>
+#include <monomorph/finetuning/nf4_base.hpp>
 #include <monomorph/models/gpt2.hpp>
 #include <monomorph/models/llama3.hpp>
 #include <monomorph/objective/contrastive_pairs.hpp>

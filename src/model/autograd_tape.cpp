@@ -25,6 +25,7 @@ at::ScalarType scalar_type(DType dtype) {
       return at::kFloat;
     case DType::e4m3:
     case DType::e5m2:
+    case DType::u8:
       break;  // they mean nothing without a scale, which no tensor of a block with autograd has
   }
   __builtin_trap();

@@ -7,6 +7,7 @@
 // expect-error: \[DEVICE-03\] the objective ContrastivePairs must have a device that compares embeddings
 // expect-error: \[DEVICE-03\] the objective Preferences must have a device that compares sequences
 // expect-error: \[DEVICE-03\] the objective Distillation must have a device that compares the logits of two models
+// expect-error: \[DEVICE-03\] a finetuning policy that keeps matrices in NF4 must have a device
 // expect-error: \[DEVICE-03\] a policy that calls each_element, each_token or each_sample must have a device that runs
 // expect-text: DeviceHasKernels<DenseDevice, .*, monomorph::kernels::Orthogonalization>
 // expect-text: DeviceHasKernels<DenseDevice, .*MixtureOfExperts|Mixture<.*, monomorph::kernels::Routing>
@@ -53,6 +54,10 @@ struct WithDistillation : Control {
 struct WithFp8 : Control {
   using precision = monomorph::precision::Fp8Mixed;
 };
+struct WithNf4 : Control {
+  using finetuning =
+      monomorph::finetuning::Nf4Base<monomorph::finetuning::LowRank<monomorph::LowRankSpec{.rank = 4, .alpha = 8}>>;
+};
 struct Own : monomorph::objective::NextToken {
   using needs = monomorph::KernelSets<monomorph::kernels::OwnArithmetic>;
 };
@@ -68,6 +73,7 @@ static_assert(admitted<WithFp8, DenseDevice>);
 static_assert(admitted<EncoderControl, DenseDevice>);
 static_assert(admitted<WithPreferences, DenseDevice>);
 static_assert(admitted<WithDistillation, DenseDevice>);
+static_assert(admitted<WithNf4, DenseDevice>);
 static_assert(admitted<WithOwn, Device>);
 // What the device cuda has.
 static_assert(admitted<Control, monomorph::device::Cuda>);

@@ -105,6 +105,32 @@ TEST_CASE("with low-rank adapters, 1, 2 and 4 ranks give the same bits under eve
 }
 
 namespace {
+template <class R, class Strategy> struct OverNf4 : Sharded<R, Strategy> {
+  using finetuning = finetuning::Nf4Base<finetuning::LowRank<adapters>>;
+};
+template <class R, class Strategy> struct OverNf4OnHost : OverNf4<R, Strategy> {
+  using optimizer = optim::HostState<optim::AdamW>;
+};
+}  // namespace
+
+TEST_CASE("with a base in NF4, 1, 2 and 4 ranks give the same bits under every strategy") {
+  const Outcome one = train_six_steps<OverNf4<llama_like, sharding::Replicate>>(1, 1);
+  CHECK(one.initial.contains("layers.1.mlp.down.weight.codes"));
+  CHECK_FALSE(one.initial.contains("layers.1.mlp.down.weight"));
+  CHECK(one.parameters.at("layers.1.mlp.down.weight.codes") == one.initial.at("layers.1.mlp.down.weight.codes"));
+  CHECK(one.parameters.at("layers.1.mlp.down.lora_B") != one.initial.at("layers.1.mlp.down.lora_B"));
+  each_strategy([&]<class Strategy>(int ranks) {
+    CHECK(same_bits(train_six_steps<OverNf4<llama_like, Strategy>>(ranks, 1), one));
+  });
+  CHECK(
+      same_bits(train_six_steps<OverNf4OnHost<llama_like, sharding::HostParameters<sharding::Replicate>>>(1, 1), one));
+  CHECK(
+      same_bits(train_six_steps<OverNf4OnHost<llama_like, sharding::HostParameters<sharding::FullShard>>>(4, 1), one));
+  const Outcome rounded = train_six_steps<OverNf4<InBf16<llama_like>, sharding::Replicate>>(1, 1);
+  CHECK(same_bits(train_six_steps<OverNf4<InBf16<llama_like>, sharding::FullShard>>(4, 1), rounded));
+}
+
+namespace {
 struct Groups {
   static constexpr ParameterGroup groups[] = {{.parameters = "layers.*.attention.k.weight",
                                                .lr_multiplier = 3,

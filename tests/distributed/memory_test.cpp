@@ -109,6 +109,18 @@ TEST_CASE("ranks take the memory that is planned: products in fp8") {
 }
 
 namespace {
+template <class R> struct OverNf4 : R {
+  using finetuning = finetuning::Nf4Base<finetuning::LowRank<LowRankSpec{.rank = 2, .alpha = 4}>>;
+};
+}  // namespace
+
+TEST_CASE("ranks take the memory that is planned: a base in NF4") {
+  check_memory<OverNf4<llama_like>, sharding::Replicate>(2, 0);
+  check_memory<OverNf4<InBf16<llama_like>>, sharding::FullShard>(2, 0);
+  check_memory<OverNf4<InBf16<llama_like>>, sharding::FullShard>(4, 1);
+}
+
+namespace {
 struct DeepTeacher : Large<Padded<llama_like>> {
   static constexpr DecoderSpec model = [] {
     DecoderSpec model = Large<Padded<llama_like>>::model;

@@ -5,6 +5,7 @@
 #include "support/adamw_update.hpp"
 #include "support/ranks.hpp"
 #include "train/run/data/run_data.hpp"
+#include "train/run/saving/state_parts.hpp"
 
 #include <monomorph/plan/memory.hpp>
 
@@ -165,7 +166,7 @@ Outcome train(const train::RecipeProgram& recipe, Division division, const Exten
       const std::lock_guard lock(mutex);
       different.merge(add_parts(parts, factor, tensors));
     };
-    add_to(outcome.initial, rank.step().parameters());
+    add_to(outcome.initial, train::all_state(rank.step(), false));
     for (int i = 1; i <= extent.steps; ++i) {
       const StepOutcome totals = rank.gradients(i, rows);
       if (world.rank() == 0) {
@@ -176,7 +177,7 @@ Outcome train(const train::RecipeProgram& recipe, Division division, const Exten
         add_to(wanted->second, rank.step().gradients(), 1 / extent.loss_scale);
       update(rank.step(), i, totals.gradient_scale / totals.gradient_norm, recipe.hparams.optimizer);
     }
-    add_to(outcome.parameters, rank.step().parameters());
+    add_to(outcome.parameters, train::all_state(rank.step(), false));
     add_to(outcome.moments, rank.step().optimizer_state());
   });
   if (!different.empty())

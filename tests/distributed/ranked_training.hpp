@@ -29,9 +29,9 @@ struct Extent {
 
 /// What a training leaves, whatever ranks it had: whole tensors.
 struct Outcome {
-  std::vector<double> losses, norms;  ///< by step; of the mean over its tokens
-  std::map<int, Tensors> gradients;   ///< by step, of the sum over its tokens
-  Tensors initial, parameters, moments;
+  std::vector<double> losses, norms;     ///< by step; of the mean over its tokens
+  std::map<int, Tensors> gradients;      ///< by step, of the sum over its tokens
+  Tensors initial, parameters, moments;  ///< with the bytes of parameters that are kept in NF4
 };
 
 /// @throws std::logic_error if ranks that hold the same elements of a tensor differ in a bit of them

@@ -66,7 +66,7 @@ template <Recipe R> std::vector<Sent> measured(int ranks, Sum sum) {
     if (has_teacher<objective_of<R>>) give_teacher(step);
     const auto sent_in_steps = [&] {
       take_step(step, sum.micro_batches, PolicyHparams::of<typename R::optimizer::Hparams>(), rows);
-      for (int u = 0; u < plan::n_units<R>; ++u) communicator.wait(u);
+      for (int u = 0; u < plan::n_stored_units<R>; ++u) communicator.wait(u);
       return sent_by(communicator, point_to_point);
     };
     const Sent before = sent_in_steps();
@@ -163,6 +163,8 @@ TEST_CASE("every rank sends what the plan says, to whom it says: frozen units") 
   check_traffic<Tuned<Sharded<llama_like, sharding::FullShard>, finetuning::HeadOnly>>(2, {.micro_batches = 2});
   check_traffic<Tuned<Sharded<llama_like, sharding::ShardOptimizer>, finetuning::HeadOnly>>(2, {.micro_batches = 2});
   check_traffic<Tuned<Sharded<gpt2_like, sharding::FullShard>, OddBlocks>>(2, {.micro_batches = 2});
+  using OverNf4 = finetuning::Nf4Base<finetuning::LowRank<LowRankSpec{.rank = 2, .alpha = 4}>>;
+  check_traffic<Tuned<InBf16<Sharded<llama_like, sharding::FullShard>>, OverNf4>>(2, {.micro_batches = 2});
 }
 
 TEST_CASE(

@@ -317,6 +317,17 @@ TEST_CASE("sequences that are compared race for nothing") {
   CHECK(races_of([&] { cuda::preference_loss({}, batch, {}); }) == 0);
 }
 
+TEST_CASE("making numbers of NF4 races for nothing") {
+  constexpr std::int64_t elements = 5 * 1'024;
+  Layout layout;
+  const Nf4Places places(layout, elements);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(layout.elements), std::byte{0x3E});
+  const Nf4Matrix matrix(View(bytes.data(), DType::u8, {1, layout.elements}), places);
+  std::vector<float> numbers(elements);
+  const View view(reinterpret_cast<std::byte*>(numbers.data()), DType::fp32, {1, elements});
+  CHECK(races_of([&] { cuda::dequantize_nf4({}, matrix, view); }) == 0);
+}
+
 TEST_CASE("a student that is compared with its teacher races for nothing") {
   constexpr std::int64_t rows = 3, columns = 140, vocab_size = 137;
   std::vector<float> student(rows * columns), teacher(student), losses(rows), metrics(4 * rows);

@@ -157,6 +157,38 @@ TEST_CASE("adapters are trained beside a run's weights, which keep their bits, a
   CHECK_FALSE(fs::exists(place / "none"));
 }
 
+TEST_CASE("adapters are trained beside a run's weights in NF4, on any number of ranks and across an interruption") {
+  const Exported place("tiny_llama");
+  const auto adapt = [&](const std::string& name, const std::string& ranks, std::vector<std::string> more) {
+    for (const char* set : {"optimizer.lr=0.01", "batch.reduction=fixed_tree", "schedule.kind=constant"})
+      more.emplace_back(set);
+    more.push_back("weights.from=" + place / "run");
+    const ProcessResult result = run_program("tiny_llama_qlora", with(place.training(name, more), {"--ranks", ranks}));
+    check_success(result);
+    return result.out;
+  };
+  CHECK(contains(adapt("adapted", "1", {"run.steps=40"}), "adapters begin anew"));
+  adapt("on_two", "2", {"run.steps=20"});
+  CHECK(contains(adapt("on_two", "1", {"run.steps=40", "checkpoint.resume=auto"}), "resumed after step 20"));
+  CHECK(final_state(place / "adapted") == final_state(place / "on_two"));
+
+  const auto evaluation = [&](const std::string& recipe, const std::string& run) {
+    const ProcessResult result =
+        run_program(recipe, {"evaluate", "--checkpoint", place / run, "--data", place / "held_out.pbin"});
+    check_success(result);
+    return result.out;
+  };
+  const std::string expected = evaluation("tiny_llama_qlora", "adapted");
+  const Arguments export_run{"export", "--checkpoint", place / "adapted", "--output"};
+  check_success(run_program("tiny_llama_qlora", with(export_run, {place / "merged"})));
+  check_success(place.run({"import", place / "merged", "--output", place / "imported"}));
+  CHECK(evaluation("tiny_llama", "imported") == expected);
+  check_success(run_program("tiny_llama_qlora", with(export_run, {place / "adapters", "--adapter"})));
+  check_success(run_program("tiny_llama_qlora",
+                            {"import", place / "model", "--adapter", place / "adapters", "--output", place / "again"}));
+  CHECK(evaluation("tiny_llama_qlora", "again") == expected);
+}
+
 TEST_CASE("weights of another recipe: what may differ is said by name, and all else refused by name") {
   const Exported place("tiny_llama");
   for (const std::string from : {"run", "model"}) {

@@ -25,6 +25,7 @@ double tolerance(DType dtype) {
       return 2e-3;
     case DType::e4m3:
     case DType::e5m2:
+    case DType::u8:
       break;  // no sums are rounded to them
   }
   return 0;
@@ -104,6 +105,23 @@ TEST_CASE("first values of more elements than are drawn at once have the bits of
   const Mirror x(filled(1, (std::int64_t{1} << 24) + 5, 1), DType::fp32);
   on_both([&](auto queue) { fill_normal(queue, x.on(queue), {1, random::Purpose::initialization, 0, 0}, 2, 1, 0); });
   x.check_equal();
+}
+
+TEST_CASE("a GPU makes numbers of NF4 with the bits of a CPU", "[nf4]") {
+  MONOMORPH_NEEDS_GPU;
+  for (const Size size : {Size{1, 64}, {130, 256}, {4'096, 4'096}}) {
+    Layout layout;
+    const Nf4Places places(layout, size.rows * size.cols);
+    const Mirror bytes(filled(1, layout.elements, 0), DType::u8), numbers = random_mirror(size, DType::fp32, 1);
+    cpu::quantize_nf4({}, numbers.on(cpu::Queue{}), {bytes.on(cpu::Queue{}), places});
+    cuda::copy_from_host({}, bytes.on(cpu::Queue{}), bytes.on(cuda::Queue{}));
+    for (const DType dtype : dtypes) {
+      CAPTURE(name_of(dtype), size.rows, size.cols);
+      const Mirror made = random_mirror(size, dtype, 2);
+      on_both([&](auto queue) { dequantize_nf4(queue, {bytes.on(queue), places}, made.on(queue)); });
+      made.check_equal();
+    }
+  }
 }
 
 TEST_CASE("activations on a GPU", "[activation]") {

@@ -31,6 +31,7 @@ template <class R> struct Adapted : R {
   using finetuning = finetuning::LowRank<
       LowRankSpec{.rank = 3, .alpha = 5, .dropout = 0.2, .targets = {.output = true, .gate = true, .down = true}}>;
 };
+template <class R> struct InNf4 : R { using finetuning = finetuning::Nf4Base<typename R::finetuning>; };
 template <class R> struct FrozenBelow : R { using finetuning = finetuning::FreezeFirst<1>; };
 inline constexpr MixtureSpec experts{
     .n_experts = 4, .top_k = 2, .d_expert = 32, .n_shared = 1, .balance_loss = 0.01, .bias_rate = 0.001};
@@ -128,6 +129,7 @@ TEST_CASE("a step that runs behind the host gives the same bits: head of its own
 }
 TEST_CASE("a step that runs behind the host gives the same bits: low-rank adapters") {
   check_same<Adapted<InBf16<llama_like>>>();
+  check_same<InNf4<Adapted<InBf16<llama_like>>>>();
 }
 TEST_CASE("a step that runs behind the host gives the same bits: mixture of experts") {
   check_same<Mixed<llama_like>>();

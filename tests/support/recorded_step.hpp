@@ -28,6 +28,7 @@ class RecordedStep final : public train::TrainingStep {
   void set_scalars(const StepScalars& scalars) override { numbers = scalars; }
   std::vector<std::int64_t> counters() const override { return {}; }
   std::vector<train::StateTensor> parameters() override { return tensors("", 0); }
+  std::vector<train::QuantizedMatrix> quantized() override { return {}; }
   std::vector<train::StateTensor> optimizer_state() override {
     auto all = tensors("moment1.", 1);
     for (auto& tensor : tensors("moment2.", 2)) all.push_back(tensor);

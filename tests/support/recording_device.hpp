@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <span>
@@ -156,15 +157,22 @@ inline View place_on_host(Queue, View view, HostBuffer& buffer) {
   buffer.resize(view.bytes());
   return {buffer.data(), view.dtype, view.shape};
 }
+/// Numbers, or bytes, which no kernel copies.
+inline void copy_across(View from, View to) {
+  if (from.dtype == DType::u8)
+    std::memcpy(to.data, from.data, static_cast<std::size_t>(from.bytes()));
+  else
+    cpu::copy(cpu::Queue{}, from, to);
+}
 inline View copy_to_host(Queue queue, View view, HostBuffer& buffer) {
   const View place = place_on_host(queue, view, buffer);
   Recorder::the().note_copy(view.bytes());
-  Recorder::the().run([&] { cpu::copy(cpu::Queue{}, view, place); });
+  Recorder::the().run([&] { copy_across(view, place); });
   return place;
 }
 inline void copy_from_host(Queue, View place, View view) {
   Recorder::the().note_copy(view.bytes());
-  Recorder::the().run([&] { cpu::copy(cpu::Queue{}, place, view); });
+  Recorder::the().run([&] { copy_across(place, view); });
 }
 
 inline DeviceUse device_use(Queue) { return cpu::device_use(cpu::Queue{}); }
@@ -303,6 +311,7 @@ MONOMORPH_LATER(move_average, (ElementUpdate run, AverageCoefficients coefficien
                 coefficients, terms)
 MONOMORPH_LATER(orthogonalize, (View matrix, View workspace, double squared_scale, std::int64_t iterations), matrix,
                 workspace, squared_scale, iterations)
+MONOMORPH_LATER(dequantize_nf4, (Nf4Matrix from, View values), from, values)
 inline void cross_entropy(Queue, const TokenLogits& logits, LossTerms terms = {}) {
   Recorder::the().add([kept = KeptLogits(logits), terms] { cpu::cross_entropy(cpu::Queue{}, kept.logits(), terms); });
 }

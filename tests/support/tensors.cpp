@@ -28,6 +28,8 @@ double element(View view, std::int64_t i) {
       return std::bit_cast<float>(static_cast<std::uint32_t>(view.as<std::uint16_t>()[i]) << 16);
     case DType::fp16:
       return static_cast<float>(view.as<c10::Half>()[i]);
+    case DType::u8:
+      return view.as<std::uint8_t>()[i];
     case DType::e4m3:
     case DType::e5m2:
       break;  // of no tensor of a step
@@ -48,6 +50,9 @@ void set_element(View view, std::int64_t i, double value) {
       return;
     case DType::fp16:
       view.as<c10::Half>()[i] = static_cast<c10::Half>(static_cast<float>(value));
+      return;
+    case DType::u8:
+      view.as<std::uint8_t>()[i] = static_cast<std::uint8_t>(value);
       return;
     case DType::e4m3:
     case DType::e5m2:

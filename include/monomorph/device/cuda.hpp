@@ -17,7 +17,7 @@ struct Cuda {
   using Queue = cuda::Queue;
   using kernel_sets = KernelSets<kernels::Sgd, kernels::Lion, kernels::MovingAverage, kernels::Orthogonalization,
                                  kernels::Routing, kernels::ScaledProducts, kernels::TextPooling, kernels::Contrast,
-                                 kernels::Preference, kernels::Distillation>;
+                                 kernels::Preference, kernels::Distillation, kernels::Nf4>;
   static constexpr bool own_memory = true;
   /// So many that products fill the GPU, and few enough that what exists of the logits stays small beside the
   /// activations of a micro-batch.

@@ -101,6 +101,7 @@ template <class R> constexpr void add_computation(Fingerprint& fingerprint) {
     fingerprint.add(run.length);
   });
   add_frozen<R>(fingerprint);
+  add_quantized<R>(fingerprint);
   add_adapters<R>(fingerprint);
   add_amax_history<R>(fingerprint);
   add_teacher<R>(fingerprint);

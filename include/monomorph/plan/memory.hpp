@@ -27,7 +27,7 @@ struct Memory {
   std::int64_t master = 0;  ///< the optimiser's parameters; without a copy in compute dtype, compute uses them, too
   std::int64_t compute_params = 0;   ///< this rank's part of the copy in the compute dtype
   std::int64_t gathered_params = 0;  ///< whole units, where ranks share the optimiser's, of which a part is this
-                                     ///< rank's, or where it lies on the host
+                                     ///< rank's, or where it lies on the host; and numbers made of what is packed
   std::int64_t gradients = 0;
   std::int64_t gathered_gradients = 0;  ///< whole units' before reduction, as above
   std::int64_t gradient_tree = 0;       ///< partial sums of a fixed tree
@@ -45,7 +45,8 @@ struct Memory {
   std::int64_t device_workspace = 0;      ///< of the kernels of a device with a memory of its own, beside the arena
   std::int64_t device_context = 0;        ///< of its driver
   std::int64_t device_communication = 0;  ///< of collectives between devices
-  std::int64_t host_staging = 0;          ///< through which the host sees what lies in a device's own memory
+  std::int64_t host_staging = 0;          ///< through which the host sees what lies in a device's own memory, and in
+                                          ///< which it quantises a matrix
   std::int64_t communication = 0;         ///< the communicator's
   /// A copy of what the rank saves, in main memory, for checkpoints behind the steps. Part of no total: whether a run
   /// has it is a hyperparameter, and so for the run to judge.
@@ -98,6 +99,24 @@ constexpr std::int64_t most_of_layers(std::int64_t micro_batch, std::int64_t (*b
   return most;
 }
 
+/// What the host has of a matrix while it is quantised: the numbers, the bytes, and a scale of each block in fp32.
+template <class R>
+inline constexpr std::int64_t quantization_bytes = [] {
+  std::int64_t most = 0;
+  if constexpr (quantizes<R>)
+    for (int unit = 0; unit < n_units<R>; ++unit) {
+      const ParameterLayout packed = packed_unit<R>(unit).unpacked;
+      for (int i = 0; i < packed.size(); ++i) {
+        const std::int64_t elements = packed[i].slice.shape.elements();
+        Layout bytes;
+        Nf4Places(bytes, elements);
+        most = larger_of(most, elements * size_of(R::precision::compute_dtype) + bytes.elements +
+                                   elements / Nf4Places::block * size_of(DType::fp32));
+      }
+    }
+  return most;
+}();
+
 /// @param strategy on dp data-parallel ranks, which need not be the recipe's own
 /// @param micro_batch sequences per rank and forward pass
 /// @param tree_levels of a fixed tree of gradients, see tree_levels(); 0 without one
@@ -117,7 +136,7 @@ constexpr Memory memory_with(const Strategy& strategy, int dp, std::int64_t micr
   auto& own_params = keeps_master_copy<Precision> ? bytes.compute_params : bytes.master;
   (on_host ? bytes.host_params : own_params) = shards.params.shards.elements * compute;
   (alone && !on_host ? own_params : bytes.gathered_params) += shards.params.wholes.elements * compute;
-  bytes.gathered_params += shards.arrivals.elements * compute;
+  bytes.gathered_params += (shards.arrivals.elements + unpacked_elements<R>)*compute;
   bytes.gradients = shards.gradients.shards.elements * gradient;
   (alone ? bytes.gradients : bytes.gathered_gradients) += shards.gradients.wholes.elements * gradient;
   bytes.gradient_tree = tree_levels * shards.tree_buffer.elements * gradient;
@@ -126,7 +145,8 @@ constexpr Memory memory_with(const Strategy& strategy, int dp, std::int64_t micr
   bytes.optimizer_state = optimizer.states.elements * state;
   bytes.host_optimizer = optimizer.host_masters.elements * master + optimizer.host_states.elements * state;
   for (int u = 0; u < n_stored_units<R>; ++u)
-    bytes.checkpoint_staging += shards.part[u] * master + optimizer.state[u].shape.elements() * state;
+    bytes.checkpoint_staging +=
+        shards.part[u] * (is_packed<R>(u) ? compute : master) + optimizer.state[u].shape.elements() * state;
   bytes.optimizer_workspace = optimizer_workspace_elements<R>() * size_of(statistics_dtype(Precision::master_dtype));
   bytes.activations = activations.buffer.elements * compute;
   bytes.statistics = activations.statistics.elements * statistic;
@@ -145,6 +165,7 @@ constexpr Memory memory_with(const Strategy& strategy, int dp, std::int64_t micr
     bytes.device_context = device_context_bytes<device_of<R>>();
     bytes.device_communication = device_communication_bytes<device_of<R>>(dp);
   }
+  bytes.host_staging += quantization_bytes<R>;
   bytes.communication = communication_bytes(dp);
   return bytes;
 }

@@ -19,7 +19,7 @@ template <class R> struct OptimizerBuffers {
   constexpr explicit OptimizerBuffers(const Shards<R>& shards, bool waits = on_host) {
     std::int64_t longest_part = 0, longest_state = 0;
     for (int u = 0; u < n; ++u) {
-      if (keeps_master_copy<typename R::precision>)
+      if (keeps_master_copy<typename R::precision> && !is_packed<R>(u))
         master[u] = (waits ? host_masters : masters).take({1, shards.part[u]});
       if (!trains<R>(u)) continue;
       const std::int64_t elements =

@@ -48,6 +48,13 @@ template <class R> constexpr void add_frozen(auto& hash) {
       for (const TensorInfo& tensor : stored_layout<R>(n_units<R> + unit)) hash.add("frozen", unit, tensor.index);
 }
 
+/// Likewise what is kept in NF4.
+template <class R> constexpr void add_quantized(auto& hash) {
+  if constexpr (quantizes<R>)
+    for (int unit = 0; unit < n_units<R>; ++unit)
+      for (const TensorInfo& tensor : packed_unit<R>(unit).unpacked) hash.add("NF4", unit, tensor.index);
+}
+
 /// Recipes without adapters add nothing, so that those from the time when there were none keep their fingerprints.
 template <class R> constexpr void add_adapters(auto& hash) {
   if constexpr (HasAdapters<R>) hash.add("adapters", LowRankSpec{finetuning_of<R>::low_rank});

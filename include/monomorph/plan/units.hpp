@@ -3,6 +3,7 @@
 #include <boost/hana/for_each.hpp>
 #include <monomorph/block/layers.hpp>
 #include <monomorph/core/extremes.hpp>
+#include <monomorph/plan/packed_unit.hpp>
 #include <monomorph/plan/strategy.hpp>
 #include <monomorph/policy/finetuning_policy.hpp>
 #include <monomorph/spec/parameter_name.hpp>
@@ -78,6 +79,17 @@ template <class R> constexpr bool trains_tensor(int unit, const TensorInfo& tens
   return detail::chooses_unit<R>(unit);
 }
 
+/// Whether the recipe keeps matrices that are frozen in NF4.
+template <class R> inline constexpr bool quantizes = FinetuningAxis::Look::has_quantizes_parameter<finetuning_of<R>>;
+/// Whether a tensor is kept so.
+template <class R> constexpr bool quantizes_tensor(int unit, const TensorInfo& tensor) {
+  if constexpr (quantizes<R>)
+    return tensor.is_parameter && !trains_tensor<R>(unit, tensor) &&
+           finetuning_of<R>::quantizes_parameter(parameter_name<R>(unit, tensor).view(), tensor.parameter_class);
+  else
+    return false;
+}
+
 namespace detail {
 template <class R>
 inline constexpr auto trained_units = [] {
@@ -122,15 +134,23 @@ template <class R> constexpr bool backward_reads(int layer) {
 
 /// A unit of which some tensors are trained and others are not is stored as two: what is trained keeps the unit's
 /// number, and what is frozen has the number behind all units. So ranks split, collect and reduce each of the two for
-/// itself, and what is frozen has no gradients, no reduction and no state wherever ranks cut it.
-template <class R> inline constexpr int n_stored_units = freezes_tensors<R> ? 2 * n_units<R> : n_units<R>;
+/// itself, and what is frozen has no gradients, no reduction and no state wherever ranks cut it. What is kept in NF4
+/// has the number behind all of those, as a third: ranks see it as elements of the dtype of compute, which hold its
+/// bytes.
+template <class R> inline constexpr int n_stored_units = (quantizes<R> ? 3 : freezes_tensors<R> ? 2 : 1) * n_units<R>;
+template <class R> inline constexpr int first_packed = 2 * n_units<R>;
+template <class R> constexpr bool is_packed(int stored) { return quantizes<R> && stored >= first_packed<R>; }
 /// The unit that a stored one is all or a part of.
 template <class R> constexpr int unit_of_stored(int stored) { return stored % n_units<R>; }
 
 namespace detail {
-/// The tensors of a unit that is stored as two that are trained, or those that are not, with what pads the slices of
-/// kernels, side by side.
-template <class R> constexpr ParameterLayout part_of_unit(int unit, bool trained) {
+/// In which of a unit's parts a tensor is stored. What is not packed of a unit that is frozen keeps the unit's number.
+template <class R> constexpr StoredPart stored_part(int unit, const TensorInfo& tensor) {
+  if (quantizes_tensor<R>(unit, tensor)) return StoredPart::packed;
+  return trains<R>(unit) && !trains_tensor<R>(unit, tensor) ? StoredPart::frozen : StoredPart::trained;
+}
+/// The tensors of a unit that are stored in one of its parts, with what pads the slices of kernels, side by side.
+template <class R> constexpr ParameterLayout part_of_unit(int unit, StoredPart of) {
   const ParameterLayout whole = unit_layout<R>(unit);
   ParameterLayout part;
   for (int i = 0; i < whole.size();) {
@@ -138,7 +158,7 @@ template <class R> constexpr ParameterLayout part_of_unit(int unit, bool trained
     int end = i + 1;
     while (end < whole.size() && whole[end].storage == storage) ++end;
     const std::int64_t after = end < whole.size() ? whole[end].storage : whole.elements;
-    if (trains_tensor<R>(unit, whole[i]) == trained) {
+    if (stored_part<R>(unit, whole[i]) == of) {
       const Slice place = part.take({1, after - storage});
       for (int k = i; k < end; ++k) part.add_moved(whole[k], place.offset);
     }
@@ -148,26 +168,50 @@ template <class R> constexpr ParameterLayout part_of_unit(int unit, bool trained
 }
 }  // namespace detail
 
-/// What a stored unit holds. Of one without tensors that are frozen alone, the second part has no elements.
+/// What is packed of a unit.
+template <class R> constexpr PackedUnit packed_unit(int unit) {
+  return PackedUnit(detail::part_of_unit<R>(unit, StoredPart::packed));
+}
+
+/// What a stored unit holds. Of one without tensors that are frozen alone, the second part has no elements. Of what is
+/// packed there are elements alone, and no tensors.
 template <class R> constexpr ParameterLayout stored_layout(int stored) {
   const int unit = unit_of_stored<R>(stored);
+  if constexpr (quantizes<R>) {
+    if (is_packed<R>(stored)) return packed_unit<R>(unit).stored(size_of(R::precision::compute_dtype));
+    return detail::part_of_unit<R>(unit, StoredPart{stored / n_units<R>});
+  }
   if constexpr (freezes_tensors<R>)
-    if (trains<R>(unit)) return detail::part_of_unit<R>(unit, stored == unit);
+    if (trains<R>(unit))
+      return detail::part_of_unit<R>(unit, stored == unit ? StoredPart::trained : StoredPart::frozen);
   return stored == unit ? unit_layout<R>(unit) : ParameterLayout{};
 }
+
+/// Elements of the place where numbers are made of what is packed of the unit in use. Kernels run in their order, so
+/// units take turns.
+template <class R>
+inline constexpr std::int64_t unpacked_elements = [] {
+  std::int64_t longest = 0;
+  if constexpr (quantizes<R>)
+    for (int unit = 0; unit < n_units<R>; ++unit) longest = larger_of(longest, packed_unit<R>(unit).unpacked.elements);
+  return longest;
+}();
 
 /// Where the slices of each unit's Params lie, if some of it is frozen alone.
 template <class R>
 inline constexpr auto slice_places = [] {
   std::array<SlicePlaces, n_units<R>> places{};
   for (int unit = 0; unit < n_units<R>; ++unit) {
-    std::array<const ParameterLayout, 2> stored{stored_layout<R>(unit), stored_layout<R>(n_units<R> + unit)};
+    constexpr int n_parts = n_stored_units<R> / n_units<R>;
+    const std::array<ParameterLayout, 3> stored{stored_layout<R>(unit), stored_layout<R>(n_units<R> + unit),
+                                                n_parts < 3 ? ParameterLayout{}
+                                                            : detail::part_of_unit<R>(unit, StoredPart::packed)};
     const ParameterLayout whole = unit_layout<R>(unit);
     for (int i = 0; i < whole.size(); ++i) {
       if (i > 0 && whole[i].storage == whole[i - 1].storage) continue;
-      for (int k = 0; k < 2; ++k)
+      for (int k = 0; k < n_parts; ++k)
         for (const TensorInfo& tensor : stored[k])
-          if (tensor.index == i) places[unit].add({whole[i].storage, tensor.storage, k == 1});
+          if (tensor.index == i) places[unit].add({whole[i].storage, tensor.storage, StoredPart{k}});
     }
   }
   return places;

@@ -28,11 +28,15 @@ template <class P> concept ListsSelectors = requires {
 ///
 ///   static constexpr LowRankSpec low_rank;         // blocks have adapters, which are parameters as others
 ///   static constexpr ParameterSelector selected[];  // what trains_parameter goes by, each of which must select some
+///   static constexpr bool quantizes_parameter(std::string_view name, ParameterClass);  // beside trains_parameter
+///
+/// of which the last one says which of the matrices that are frozen are kept in NF4, with double quantisation (QLoRA,
+/// Dettmers et al. 2023), and come to be numbers for each use.
 ///
 /// It may export `template <class R> using rules = RuleList<…>`.
 struct FinetuningAxis {
   MONOMORPH_OPTIONAL_AXIS(finetuning, "monomorph::finetuning::FreezeFirst<2>")
-  MONOMORPH_LOOK_UPS(Look, trains_parameter, low_rank, selected);
+  MONOMORPH_LOOK_UPS(Look, trains_parameter, low_rank, selected, quantizes_parameter);
   template <class P> struct Parts {
     static constexpr bool parameters = !Look::has_trains_parameter<P> || requires(std::string_view name) {
       { P::trains_parameter(name, ParameterClass::linear) } -> std::same_as<bool>;
@@ -45,7 +49,12 @@ struct FinetuningAxis {
     static constexpr bool low_rank = !Look::has_low_rank<P> || MONOMORPH_HAS_CONSTANT(LowRankSpec, low_rank);
     static constexpr bool selected =
         !Look::has_selected<P> || (Look::has_trains_parameter<P> && detail::ListsSelectors<P>);
-    static constexpr bool all_hold = trains && parameters && low_rank && selected;
+    static constexpr bool quantizes =
+        !Look::has_quantizes_parameter<P> || (Look::has_trains_parameter<P> && requires(std::string_view name) {
+          { P::quantizes_parameter(name, ParameterClass::linear) } -> std::same_as<bool>;
+          typename std::integral_constant<bool, P::quantizes_parameter("", ParameterClass::linear)>;
+        });
+    static constexpr bool all_hold = trains && parameters && low_rank && selected && quantizes;
     static consteval void explain() {
       static_assert(trains,
                     "[FREEZE-01] a finetuning policy must have `static constexpr bool trains(monomorph::UnitKind kind, "
@@ -62,6 +71,11 @@ struct FinetuningAxis {
                     "[FREEZE-01] a finetuning policy's selected, if it has one, must be `static constexpr "
                     "monomorph::ParameterSelector selected[]` beside trains_parameter, which goes by it "
                     "(docs/rules.md#freeze-01)");
+      static_assert(
+          quantizes,
+          "[FREEZE-01] a finetuning policy's quantizes_parameter, if it has one, must be `static constexpr bool "
+          "quantizes_parameter(std::string_view name, monomorph::ParameterClass)` beside trains_parameter: whether a "
+          "matrix that is frozen is kept in NF4 (docs/rules.md#freeze-01)");
     }
   };
 };

@@ -127,6 +127,15 @@ struct Distillation {
                   "and this one does not; build the recipe for the device cpu or cuda (docs/rules.md#device-03)");
   }
 };
+/// finetuning::Nf4Base.
+struct Nf4 {
+  template <bool holds> static consteval void explain() {
+    static_assert(holds,
+                  "[DEVICE-03] a finetuning policy that keeps matrices in NF4 must have a device that makes numbers of "
+                  "them, and this one does not; take finetuning out of Nf4Base, or build the recipe for the device cpu "
+                  "(docs/rules.md#device-03)");
+  }
+};
 /// Functions of one's own, called by each_element, each_token or each_sample.
 struct OwnArithmetic {
   template <bool holds> static consteval void explain() {

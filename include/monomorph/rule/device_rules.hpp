@@ -55,6 +55,14 @@ template <class Device, class R> consteval auto kernel_rules_of_observer() {
     return RuleList<>{};
 }
 
+/// What is kept in NF4 comes to be numbers by a kernel that the step calls, whichever policy keeps it so.
+template <class Device, class R> consteval auto kernel_rules_of_nf4() {
+  if constexpr (FinetuningAxis::Look::has_quantizes_parameter<finetuning_of<R>>)
+    return RuleList<DeviceHasKernels<Device, finetuning_of<R>, kernels::Nf4>>{};
+  else
+    return RuleList<>{};
+}
+
 /// Stands for a device that does not say what it has.
 struct DeviceOfAllKernels {
   using kernel_sets = EveryKernelSet;
@@ -66,7 +74,7 @@ template <class R> consteval auto device_rules() {
          kernel_rules_of_policies<Device, typename R::sharding, typename R::precision, typename R::checkpointing,
                                   typename R::optimizer, objective_of<R>, attention_of<R>, finetuning_of<R>,
                                   schedule_of<R>>() +
-         kernel_rules_of_observer<Device, R>();
+         kernel_rules_of_nf4<Device, R>() + kernel_rules_of_observer<Device, R>();
 }
 
 }  // namespace monomorph::rule

@@ -2,6 +2,7 @@
 #include <monomorph/core/rule.hpp>
 #include <monomorph/rule/finetuning_rules.hpp>
 #include <monomorph/rule/low_rank_rules.hpp>
+#include <monomorph/rule/nf4_rules.hpp>
 #include <monomorph/rule/parameter_rules.hpp>
 
 /// What a recipe that freezes single parameters must be, judged when the layouts are known.
@@ -90,7 +91,8 @@ template <class R> consteval auto freeze_rules() {
   } else {
     constexpr DividedSlice divided = divided_slice<R>;
     return RuleList<SlicesFreezeWhole<divided.unit, divided.tensor>,
-                    TrainsSomething<(plan::n_frozen<R> < plan::n_units<R>)>>{};
+                    TrainsSomething<(plan::n_frozen<R> < plan::n_units<R>)>>{} +
+           nf4_rules<R>();
   }
 }
 

@@ -7,7 +7,10 @@ View UnitBuffer::stored(Slice slice) const {
   int i = places_->n - 1;
   while (i > 0 && places_->places[static_cast<std::size_t>(i)].first > slice.offset) --i;
   const SlicePlaces::Place& place = places_->places[static_cast<std::size_t>(i)];
-  return (place.frozen ? frozen_ : trained_)[Slice{place.stored + slice.offset - place.first, slice.shape}];
+  const View& buffer = place.part == StoredPart::trained  ? trained_
+                       : place.part == StoredPart::frozen ? frozen_
+                                                          : packed_;
+  return buffer[Slice{place.stored + slice.offset - place.first, slice.shape}];
 }
 
 }  // namespace monomorph

@@ -225,7 +225,8 @@ void memory_table(Text& text, const RecipeProgram& recipe, int ranks, std::int64
   row("masters and state on the host", bytes.host_optimizer);
   row("activations on the host", bytes.host_activations);
   row("parameters of the teacher on the host", bytes.host_teacher);
-  row("copies for checkpoints on the host", bytes.host_staging);
+  row(recipe.quantizes_tensor == nullptr ? "copies for checkpoints on the host" : "copies on the host",
+      bytes.host_staging);
   row("gradients on their way", bytes.communication);
   row("total", bytes.total());
   row("beside it, for checkpoints behind the steps", bytes.checkpoint_staging);

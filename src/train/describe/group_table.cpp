@@ -49,11 +49,14 @@ std::vector<Row> rows_of(const RecipeProgram& recipe) {
   for (const ParameterGroup& group : recipe.groups) rows.push_back({.name = text_of(group.parameters)});
   rows.push_back({.name = recipe.groups.empty() ? "trained" : "all others"});
   rows.push_back({.name = "frozen", .is_trained = false});
+  rows.push_back({.name = "frozen, in NF4", .is_trained = false});
   for (int unit = 0; unit < recipe.n_units; ++unit)
     for (const TensorInfo& tensor : recipe.unit_layout(unit)) {
       if (tensor.parameter_class == ParameterClass::state) continue;  // the block's own to update
       const std::size_t n_groups = recipe.groups.size();
-      const std::size_t i = !recipe.trains_tensor(unit, tensor)    ? n_groups + 1
+      const bool in_nf4 = recipe.quantizes_tensor != nullptr && recipe.quantizes_tensor(unit, tensor);
+      const std::size_t i = in_nf4                                 ? n_groups + 2
+                            : !recipe.trains_tensor(unit, tensor)  ? n_groups + 1
                             : tensor.group == TensorInfo::no_group ? n_groups
                                                                    : static_cast<std::size_t>(tensor.group);
       const Multipliers factors = recipe.multipliers(unit, tensor.group);
@@ -71,7 +74,8 @@ std::vector<Row> rows_of(const RecipeProgram& recipe) {
 
 void group_table(Text& text, const RecipeProgram& recipe) {
   const std::vector<Row> rows = rows_of(recipe);
-  if (recipe.groups.empty() && rows.back().tensors == 0) return;
+  const auto is_empty = [](const Row& row) { return row.is_trained || row.tensors == 0; };
+  if (recipe.groups.empty() && std::ranges::all_of(rows, is_empty)) return;
   print(text, "groups of parameters\n");
   for (const Row& row : rows)
     if (row.tensors > 0)

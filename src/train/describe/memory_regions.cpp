@@ -50,7 +50,7 @@ class RegionList {
   void add_activations();
   void add_layer(const Buffer& activations, const Buffer& statistics, int layer);
   void add_tables();
-  int n_units() const { return static_cast<int>(placed_.params.whole.size()); }
+  int n_stored_units() const { return static_cast<int>(placed_.params.whole.size()); }
   int sharer_of(int layer) const;
 
   const PlacedMemory& placed_;
@@ -68,14 +68,16 @@ void RegionList::add_parameters() {
   const auto& [whole, apart, wholes_length, shards_length] = placed_.params;
   const Buffer wholes = cut(device, wholes_length.elements, recipe_.compute_dtype),
                shards = cut(placed_.params_on_host ? host : device, shards_length.elements, recipe_.compute_dtype);
-  for (int u = 0; u < n_units(); ++u) {
-    add(shards, apart[u], "shard of parameters", u, always_);
+  for (int u = 0; u < n_stored_units(); ++u) {
+    const int unit = u % placed_.n_units;
+    add(shards, apart[u], "shard of parameters", unit, always_);
     if (apart[u].present())
-      add_uses(wholes, whole[u], u);
+      add_uses(wholes, whole[u], unit);
     else
-      add(wholes, whole[u], "parameters", u, always_);
+      add(wholes, whole[u], "parameters", unit, always_);
   }
   cut_whole(device, placed_.arrivals.elements, recipe_.compute_dtype, "parameters that arrive from the host", always_);
+  cut_whole(device, placed_.unpacked, recipe_.compute_dtype, "parameters made of NF4", in_passes_);
 }
 
 /// Of a unit that comes while the layer before is computed, and goes after its use. The last two stay for backward, and
@@ -95,7 +97,7 @@ void RegionList::add_gradients() {
   const auto& [whole, apart, wholes_length, shards_length] = placed_.gradients;
   const Buffer wholes = cut(device, wholes_length.elements, recipe_.gradient_dtype),
                shards = cut(device, shards_length.elements, recipe_.gradient_dtype);
-  for (int u = 0; u < n_units(); ++u) {
+  for (int u = 0; u < n_stored_units(); ++u) {
     const bool is_tied = placed_.ties_units && u == 0, in_slot = placed_.has_gradient_slots && !is_tied;
     const int written = phases_.backward(is_tied ? last_layer_ : u);
     add(wholes, whole[u], "gradients", u, {written, in_slot ? phases_.backward(u) + 1 : phases_.update()});
@@ -117,9 +119,9 @@ void RegionList::add_optimizer() {
     masters = cut(host, placed_.host_masters.elements, recipe_.master_dtype);
     states = cut(host, placed_.host_states.elements, placed_.state_dtype);
   }
-  for (int u = 0; u < n_units(); ++u) {
-    add(masters, placed_.master[u], "master parameters", u, always_);
-    add(states, placed_.state[u], "optimizer state", u, always_);
+  for (int u = 0; u < n_stored_units(); ++u) {
+    add(masters, placed_.master[u], "master parameters", u % placed_.n_units, always_);
+    add(states, placed_.state[u], "optimizer state", u % placed_.n_units, always_);
   }
 }
 

@@ -114,8 +114,9 @@ std::optional<DType> elements_of_unit(const RecipeProgram& recipe, const MemoryR
   return region.what == "master parameters" ? std::optional(recipe.master_dtype) : std::nullopt;
 }
 
-/// Or else some of a unit's tensors are frozen, and it is stored as two.
+/// Or else some of a unit's tensors are frozen, or packed, and it is stored as two or three.
 bool stores_units_whole(const RecipeProgram& recipe) {
+  if (recipe.quantizes_tensor != nullptr) return false;
   for (int unit = 0; unit < recipe.n_units; ++unit) {
     const ParameterLayout layout = recipe.unit_layout(unit);
     for (const TensorInfo& tensor : layout)

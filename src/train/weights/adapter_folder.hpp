@@ -59,6 +59,7 @@ class AdaptedWeights : public WeightsSource {
   std::vector<std::string> unused() const override;
   const Shape* find(const std::string& name) const override { return of(name).find(name); }
   void read(const std::string& name, std::int64_t first, View to) override { of(name).read(name, first, to); }
+  bool read_nf4(const std::string& name, const Nf4Matrix& to) override { return of(name).read_nf4(name, to); }
 
  private:
   WeightsSource& of(const std::string& name) const;

@@ -8,6 +8,7 @@
 #include <monomorph/block/scaled_products.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
+#include <monomorph/train/step/quantized_matrix.hpp>
 
 #include <fmt/format.h>
 
@@ -20,6 +21,21 @@ namespace {
 /// What a recipe of another precision keeps of its own arithmetic is missed by nobody.
 bool is_record(std::string_view name) { return name.ends_with(amax_history_name); }
 
+/// The matrix of which this is a part in NF4; empty if it is none.
+std::string name_of_quantized(std::string_view part) {
+  for (const std::string_view suffix : {codes_suffix, absmax_suffix, nested_absmax_suffix, offset_suffix})
+    if (part.ends_with(suffix)) return std::string(part.substr(0, part.size() - suffix.size()));
+  return "";
+}
+
+/// Calls f with the name and the memory of each part.
+void for_each_part(const std::string& matrix, const Nf4Matrix& parts, auto&& f) {
+  f(matrix + std::string(codes_suffix), parts.codes);
+  f(matrix + std::string(absmax_suffix), parts.absmax);
+  f(matrix + std::string(nested_absmax_suffix), parts.nested_absmax);
+  f(matrix + std::string(offset_suffix), parts.offset);
+}
+
 /// Parameters are in master precision and named plainly; the optimiser's state has the buffer's name before theirs.
 bool is_parameter(const std::string& name, const std::set<std::string>& plain_beginnings) {
   return plain_beginnings.contains(name.substr(0, name.find('.')));
@@ -27,7 +43,8 @@ bool is_parameter(const std::string& name, const std::set<std::string>& plain_be
 
 }  // namespace
 
-CheckpointWeights::CheckpointWeights(const std::string& path, const RecipeProgram& recipe) : reader_(path) {
+CheckpointWeights::CheckpointWeights(const std::string& path, const RecipeProgram& recipe)
+    : reader_(path), numbers_(recipe.compute_dtype) {
   std::set<std::string> names, beginnings;
   for (const CanonicalTensor& tensor : canonical_tensors(recipe)) {
     names.insert(tensor.name);
@@ -42,10 +59,35 @@ CheckpointWeights::CheckpointWeights(const std::string& path, const RecipeProgra
       const Dims dims = dims_of(saved.shape);
       shapes_[name] =
           dims.size() == 1 ? Shape{1, dims[0]} : Shape{dims[0], saved.n_elements / std::max<std::int64_t>(dims[0], 1)};
+    } else if (const std::string matrix = name_of_quantized(name); names.contains(matrix)) {
+      if (name.ends_with(codes_suffix)) add_nf4(matrix, name);
     } else if (is_parameter(name, beginnings) && !is_record(name)) {
       unused_.push_back(name);
     }
   }
+}
+
+void CheckpointWeights::add_nf4(const std::string& name, const std::string& codes) {
+  const auto& saved = *reader_.find(codes);
+  const Nf4Buffer expected(2 * saved.n_elements);
+  for_each_part(name, expected.matrix(), [&](const std::string& part, View view) {
+    const auto* const there = reader_.find(part);
+    if (there == nullptr || there->dtype != file_dtype(view.dtype) || there->n_elements != view.elements())
+      throw UsageError("WEIGHTS-07", fmt::format("{} in {} is not there as NF4 has it; give another checkpoint",
+                                                 in_quotes(part), in_quotes(reader_.path())));
+  });
+  const Dims dims = dims_of(saved.shape);
+  const std::int64_t rows = dims.size() == 1 ? 1 : dims[0];
+  shapes_[name] = {rows, 2 * saved.n_elements / std::max<std::int64_t>(rows, 1)};
+  in_nf4_.insert(name);
+}
+
+bool CheckpointWeights::read_nf4(const std::string& name, const Nf4Matrix& to) {
+  if (!in_nf4_.contains(name)) return false;
+  for_each_part(name, to, [&](const std::string& part, View view) {
+    reader_.read(part, 0, {view.data, static_cast<std::size_t>(view.bytes())});
+  });
+  return true;
 }
 
 const Shape* CheckpointWeights::find(const std::string& name) const {
@@ -65,10 +107,13 @@ void CheckpointWeights::read_region(const std::string& name, const Region& regio
 }
 
 void CheckpointWeights::read(const std::string& name, std::int64_t first, View to) {
+  if (in_nf4_.contains(name)) return numbers_.read(*this, name, first, to);
   read_region(name, Region::whole(dims_of(found(name).shape)), first, to);
 }
 
 void CheckpointWeights::read_columns(const std::string& name, std::int64_t first, View to) {
+  if (in_nf4_.contains(name))
+    return cpu::copy(cpu::Queue{}, numbers_.of(*this, name).columns(first, to.shape.cols), to);
   read_region(name, {{0, first}, {to.shape.rows, to.shape.cols}}, 0, to);
 }
 

@@ -50,6 +50,16 @@ bool is_ignored(const Family& family, std::string_view key) {
   return std::ranges::count(ignored_by_all, key) > 0 || std::ranges::count(family.ignored, key) > 0;
 }
 
+/// Matrices that bitsandbytes keeps in four bits: their tensors say how.
+bool is_of_four_bits(std::string_view key, const json& value) {
+  const auto is = [&](const char* name, const json& expected) {
+    const auto found = value.find(name);
+    return found != value.end() && *found == expected;
+  };
+  return key == "quantization_config" && value.is_object() && is("quant_method", "bitsandbytes") &&
+         is("load_in_4bit", true);
+}
+
 std::string entry_text(std::string_view key, const json& value) {
   return in_quotes(fmt::format("{}: {}", key, value.dump(-1, ' ', true, json::error_handler_t::replace)));
 }
@@ -148,7 +158,8 @@ PortableModel model_from(const Family& family, const json& config, const std::st
     if (const json value = value_of(row, config, where); row.take == nullptr && value != row.value(portable))
       beyond.push_back(entry_text(row.key, value));
   for (const auto& [key, value] : config.items())
-    if (!is_ignored(family, key) && std::ranges::find(family.config, key, &ConfigRow::key) == family.config.end())
+    if (!is_ignored(family, key) && !is_of_four_bits(key, value) &&
+        std::ranges::find(family.config, key, &ConfigRow::key) == family.config.end())
       beyond.push_back(entry_text(key, value));
   if (beyond.empty()) return portable;
   throw UsageError("WEIGHTS-04",

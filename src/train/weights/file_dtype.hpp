@@ -16,6 +16,8 @@ constexpr runtime::FileDType file_dtype(DType dtype) {
       return runtime::FileDType::bf16;
     case DType::fp16:
       return runtime::FileDType::f16;
+    case DType::u8:
+      return runtime::FileDType::u8;
     case DType::e4m3:
     case DType::e5m2:
       break;  // no state has them

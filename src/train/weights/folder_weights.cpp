@@ -45,7 +45,7 @@ void gather_elements(const std::byte* from, std::int64_t stride, std::int64_t n,
 }  // namespace
 
 FolderWeights::FolderWeights(FolderModel model, const RecipeProgram& recipe)
-    : model_(std::move(model)), tensors_(model_.folder) {
+    : model_(std::move(model)), tensors_(model_.folder), numbers_(recipe.compute_dtype) {
   const Family& family = *model_.family;
   std::set<std::string> used;
   for (const PlacedTensor& placed : placed_tensors(family, recipe)) {
@@ -58,7 +58,10 @@ FolderWeights::FolderWeights(FolderModel model, const RecipeProgram& recipe)
     if (!name) continue;  // whoever reads says what is missing
     used.insert(*name);
     const FolderTensors::Tensor& tensor = *tensors_.find(*name);
-    if (placed.parts.empty())
+    if (const auto matrix = bits_and_bytes_matrix(tensors_, *name)) {
+      add_nf4(placed, *matrix, tensor);
+      for (std::string& beside : names_beside(*name)) used.insert(std::move(beside));
+    } else if (placed.parts.empty())
       take_shared_row(tensor, placed.cols);
     else
       add_parts(placed, tensor);
@@ -140,6 +143,22 @@ void FolderWeights::add_parts(const PlacedTensor& placed, const FolderTensors::T
   }
 }
 
+void FolderWeights::add_nf4(const PlacedTensor& placed, const BitsAndBytesMatrix& matrix,
+                            const FolderTensors::Tensor& tensor) {
+  if (placed.parts.size() != 1 || placed.transposed || placed.is_vector || placed.is_of_one_expert)
+    refuse(tensor, "of floating-point numbers, as more or less than one matrix of the recipe lies in it");
+  const std::string& name = placed.parts.front().name;
+  weights_[name].shape = matrix.shape;
+  in_nf4_.emplace(name, matrix);
+}
+
+bool FolderWeights::read_nf4(const std::string& name, const Nf4Matrix& to) {
+  const auto found = in_nf4_.find(name);
+  if (found == in_nf4_.end()) return false;
+  found->second.read(to);
+  return true;
+}
+
 void FolderWeights::add_part(const std::string& name, const Part& part) {
   Weight& weight = weights_[name];
   const std::int64_t rows_before = weight.parts.empty() ? 0 : weight.shape.rows;
@@ -177,6 +196,7 @@ void FolderWeights::add_shared_row(std::int64_t first, View to) {
 }
 
 void FolderWeights::read(const std::string& name, std::int64_t first, View to) {
+  if (in_nf4_.contains(name)) return numbers_.read(*this, name, first, to);
   read_parts(name, first, to);
   if (!shared_row_.empty() && name == model_.family->shared_row.ours) add_shared_row(first, to);
 }

@@ -1,7 +1,8 @@
 #pragma once
+#include "train/weights/bits_and_bytes.hpp"
 #include "train/weights/model_folder.hpp"
+#include "train/weights/quantized_weights.hpp"
 #include "train/weights/tensor_places.hpp"
-#include "train/weights/weights_source.hpp"
 
 #include <map>
 #include <optional>
@@ -11,6 +12,7 @@
 namespace monomorph::train {
 
 /// The weights of a folder of Hugging Face's, each a strided part of a tensor there, or of several: one of each expert.
+/// A matrix that bitsandbytes keeps in NF4 is read as the recipe computes with it.
 class FolderWeights : public WeightsSource {
  public:
   /// @param recipe a model that the folder's family expresses
@@ -25,6 +27,7 @@ class FolderWeights : public WeightsSource {
   std::optional<std::string> note_of_other_heads() const;
   const Shape* find(const std::string& name) const override;
   void read(const std::string& name, std::int64_t first, View to) override;
+  bool read_nf4(const std::string& name, const Nf4Matrix& to) override;
 
  private:
   /// Element (row, col) is element base + row * row_stride + col * col_stride of the tensor there.
@@ -46,11 +49,14 @@ class FolderWeights : public WeightsSource {
   void add_parts(const PlacedTensor& placed, const FolderTensors::Tensor& tensor);
   void read_parts(const std::string& name, std::int64_t first, View to);
   void add_part(const std::string& name, const Part& part);
+  void add_nf4(const PlacedTensor& placed, const BitsAndBytesMatrix& matrix, const FolderTensors::Tensor& tensor);
   void gather(const Part& part, std::int64_t first, std::int64_t n, std::byte* to) const;
 
   FolderModel model_;
   FolderTensors tensors_;
   std::map<std::string, Weight> weights_;
+  std::map<std::string, BitsAndBytesMatrix> in_nf4_;
+  DequantizedWeights numbers_;
   std::vector<std::string> unused_, of_other_heads_;
   std::vector<double> shared_row_;  ///< empty: nothing is added
   std::vector<std::byte> buffer_;

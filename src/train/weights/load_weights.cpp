@@ -1,5 +1,7 @@
 #include "train/weights/load_weights.hpp"
 
+#include "train/weights/quantized_weights.hpp"
+
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/train/step/host_pieces.hpp>
 
@@ -35,6 +37,7 @@ std::int64_t non_finite(View view) {
       return with_full_exponent<std::uint16_t>(view, 0x7C00);
     case DType::e4m3:
     case DType::e5m2:
+    case DType::u8:
       break;  // no weights of ours have them
   }
   __builtin_unreachable();
@@ -179,6 +182,8 @@ NonFiniteNumbers load_weights(WeightsSource& source, const WeightsHparams& choic
 
 NonFiniteNumbers load_weights(WeightsSource& source, const WeightsHparams& choices, TrainingStep& step) {
   NonFiniteNumbers numbers = load_weights(source, choices, step.parameters(), step);
+  for (const QuantizedMatrix& matrix : step.quantized())
+    put(quantized(source, matrix.name, matrix.dtype).matrix(), matrix, step);
   step.parameters_changed();
   return numbers;
 }

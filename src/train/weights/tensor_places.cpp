@@ -27,7 +27,8 @@ std::vector<CanonicalTensor> tensors_of(const RecipeProgram& recipe, bool parame
   for (int unit = 0; unit < recipe.n_units; ++unit) {
     for (const TensorInfo& tensor : recipe.unit_layout(unit))
       if (tensor.is_parameter == parameters)
-        tensors.push_back({tensor_name(tensor.name, recipe.block_of_unit(unit)), tensor.slice.shape, tensor.matrices});
+        tensors.push_back({tensor_name(tensor.name, recipe.block_of_unit(unit)), tensor.slice.shape, tensor.matrices,
+                           recipe.quantizes_tensor != nullptr && recipe.quantizes_tensor(unit, tensor)});
   }
   return tensors;
 }

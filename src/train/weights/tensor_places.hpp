@@ -14,7 +14,8 @@ namespace monomorph::train {
 struct CanonicalTensor {
   std::string name;  ///< "layers.3.mlp.up.weight"
   Shape shape;
-  int matrices = 1;  ///< one below the other: those of experts
+  int matrices = 1;        ///< one below the other: those of experts
+  bool quantized = false;  ///< checkpoints of the recipe have it in NF4
 };
 /// The parameters.
 std::vector<CanonicalTensor> canonical_tensors(const RecipeProgram& recipe);

@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/runtime/kernels/nf4.hpp>
 #include <monomorph/runtime/memory/view.hpp>
 
 #include <cstdint>
@@ -20,6 +21,8 @@ class WeightsSource {
   /// As many consecutive elements as the view has, converted to its dtype.
   /// @param first element, in the order of the tensor's rows   @param to contiguous, in the host's memory
   virtual void read(const std::string& name, std::int64_t first, View to) = 0;
+  /// The bytes of a matrix that is there in NF4.   @return false: it is not, and `to` is as it was
+  virtual bool read_nf4(const std::string& /*name*/, const Nf4Matrix& /*to*/) { return false; }
 };
 
 /// The elements that are read and converted at a time: what bounds the memory that is needed beside the weights.

@@ -58,6 +58,8 @@ struct Finetuning : monomorph::finetuning::All {
   static constexpr monomorph::ParameterSelector select[] = {"embedding.*"};
   // misspelt: trains_parameters of own::Finetuning, did you mean trains_parameter
   static constexpr bool trains_parameters(std::string_view, monomorph::ParameterClass) { return true; }
+  // misspelt: quantises_parameter of own::Finetuning, did you mean quantizes_parameter
+  static constexpr bool quantises_parameter(std::string_view, monomorph::ParameterClass) { return true; }
 };
 struct Device : monomorph::device::Cpu {
   // misspelt: own_memry of own::Device, did you mean own_memory

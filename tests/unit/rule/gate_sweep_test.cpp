@@ -183,6 +183,19 @@ struct SignDescent {
 };
 template <class Groups, class Optimizer = AdamW> using InGroups = OptimizedBy<optim::Grouped<Optimizer, Groups>>;
 
+// Matrices that are kept in NF4.
+using OverNf4 = finetuning::Nf4Base<finetuning::LowRank<LowRankSpec{.rank = 4, .alpha = 8}>>;
+struct QuantizesTables : OverNf4 {
+  static constexpr bool quantizes_parameter(std::string_view, ParameterClass of) {
+    return of == ParameterClass::linear || of == ParameterClass::embedding;
+  }
+};
+struct QuantizesQueries : OverNf4 {
+  static constexpr bool quantizes_parameter(std::string_view name, ParameterClass) {
+    return name.ends_with("attention.q.weight");
+  }
+};
+
 /// Its groups are not what divides the optimizer's state.
 struct OtherGroups : sharding::HybridShard<2> {
   static constexpr int optimizer_shards(int dp) { return dp; }
@@ -236,10 +249,12 @@ using Others =
                FinetunedBy<finetuning::TrainOnly<OfHead>>,
                FinetunedBy<finetuning::Freeze<Named<"*.attention.q.weight">>>,
                FinetunedBy<finetuning::LowRank<LowRankSpec{.rank = 4, .alpha = 8, .targets = {.gate = true}}>>,
-               InGroups<Named<"layers.*.mlp.sideways.weight">>, InGroups<OfHead>, InGroups<Twice>,
-               InGroups<Named<"layers.*.attention.q.bias">>, OtherCount, LittleMemory, ManyRanks, NarrowHeads,
-               UnreadMultiple, ManyParameters, SingleFeature, WideFeedForward, EqualBetas, TwoFeatures, ManyTokens,
-               ReducedAlone, WithoutOptimizer, FinalRecipe, OnOtherDevice>;
+               FinetunedBy<finetuning::Nf4Base<finetuning::Freeze<Named<"embedding.*">>>>, FinetunedBy<QuantizesTables>,
+               Both<OfModel<with([](DecoderSpec& m) { m.d_ff = 63; })>, FinetunedBy<OverNf4>>,
+               FinetunedBy<QuantizesQueries>, InGroups<Named<"layers.*.mlp.sideways.weight">>, InGroups<OfHead>,
+               InGroups<Twice>, InGroups<Named<"layers.*.attention.q.bias">>, OtherCount, LittleMemory, ManyRanks,
+               NarrowHeads, UnreadMultiple, ManyParameters, SingleFeature, WideFeedForward, EqualBetas, TwoFeatures,
+               ManyTokens, ReducedAlone, WithoutOptimizer, FinalRecipe, OnOtherDevice>;
 using Changes = AllOf<Mistakes, Others>;
 using Swept = Sweep<GateChanges<Changes>>;
 [[maybe_unused]] const int told = Swept::tell();

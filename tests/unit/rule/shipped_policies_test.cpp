@@ -38,6 +38,7 @@ TEST_CASE("finetuning policies in the tree are finetuning policies") {
   STATIC_REQUIRE(FinetuningPolicy<finetuning::FreezeFirst<1>>);
   STATIC_REQUIRE(FinetuningPolicy<finetuning::HeadOnly>);
   STATIC_REQUIRE(FinetuningPolicy<finetuning::LowRank<LowRankSpec{.rank = 8, .alpha = 16}>>);
+  STATIC_REQUIRE(FinetuningPolicy<finetuning::Nf4Base<finetuning::LowRank<LowRankSpec{.rank = 8, .alpha = 16}>>>);
 }
 
 TEST_CASE("objectives in the tree are objective policies") {

@@ -21,6 +21,7 @@ template <class Queue> class QueuedCommunicator {
     if constexpr (!RunsHostFunctions<Queue>)
       if (size() > 1 && !communicator.takes_turns()) detail::refuse_several_ranks(size());
   }
+  Queue queue() const { return queue_; }
   int rank() const { return communicator_->rank(); }
   int size() const { return communicator_->size(); }
   int shards() const { return communicator_->shards(); }

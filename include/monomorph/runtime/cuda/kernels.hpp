@@ -6,6 +6,7 @@
 #include <monomorph/runtime/kernels/distillation.hpp>
 #include <monomorph/runtime/kernels/dropout.hpp>
 #include <monomorph/runtime/kernels/expert_products.hpp>
+#include <monomorph/runtime/kernels/nf4.hpp>
 #include <monomorph/runtime/kernels/optimizer.hpp>
 #include <monomorph/runtime/kernels/random.hpp>
 #include <monomorph/runtime/kernels/routing.hpp>
@@ -35,6 +36,9 @@ void fill_normal(Queue queue, View x, const random::Stream& stream, std::uint64_
 void fill_uniform(Queue queue, View x, const random::Stream& stream, std::uint64_t first, double half_width);
 void dropout(Queue queue, View x_MD, View y_MD, const DropoutKey& key);
 void dropout_add(Queue queue, View x_MD, View residual_MD, View y_MD, const DropoutKey& key);
+
+/// Of a matrix whose bytes begin at multiples of 4, as those of a unit do.
+void dequantize_nf4(Queue queue, const Nf4Matrix& from, View values);
 
 void gelu_exact(Queue queue, View h_MF, View y_MF);
 void gelu_exact_backward(Queue queue, View h_MF, View dy_MF, View dh_MF);

@@ -4,6 +4,7 @@
 #include <monomorph/runtime/kernels/distillation.hpp>
 #include <monomorph/runtime/kernels/expert_products.hpp>
 #include <monomorph/runtime/kernels/kernels.hpp>
+#include <monomorph/runtime/kernels/nf4.hpp>
 #include <monomorph/runtime/kernels/scaled_products.hpp>
 #include <monomorph/runtime/kernels/sequences.hpp>
 #include <monomorph/runtime/kernels/text_embeddings.hpp>
@@ -70,6 +71,10 @@ template <class Queue> concept HasDistillation = requires(Queue queue, TaughtLog
   distillation_loss(queue, logits, DistillationTerms{});
 };
 
+template <class Queue> concept HasNf4 = requires(Queue queue, Nf4Matrix matrix, View v) {
+  dequantize_nf4(queue, matrix, v);
+};
+
 namespace detail {
 struct ElementFunction {
   void operator()(auto, auto&) const {}
@@ -101,6 +106,7 @@ concept SaysItsKernels = HasSgd<Queue>
     Sets::template has<kernels::TextPooling>&& HasContrast<Queue> ==
     Sets::template has<kernels::Contrast>&& HasPreference<Queue> ==
     Sets::template has<kernels::Preference>&& HasDistillation<Queue> ==
-    Sets::template has<kernels::Distillation>&& HasOwnArithmetic<Queue> == Sets::template has<kernels::OwnArithmetic>;
+    Sets::template has<kernels::Distillation>&& HasNf4<Queue> ==
+    Sets::template has<kernels::Nf4>&& HasOwnArithmetic<Queue> == Sets::template has<kernels::OwnArithmetic>;
 
 }  // namespace monomorph

@@ -203,6 +203,7 @@ template <Recipe R> train::RecipeProgram program_of() {
           .planned = plan::planned_recipe<R>(),
           .unit_layout = plan::grouped_layout<R>,
           .trains_tensor = plan::trains_tensor<R>,
+          .quantizes_tensor = plan::quantizes<R> ? plan::quantizes_tensor<R> : nullptr,
           .groups = groups_of<R>(),
           .multipliers = plan::multipliers<R>,
           .low_rank = low_rank_of<R>(),

@@ -34,7 +34,7 @@ struct MemoryRegion {
 
 /// Where the plan of a recipe puts things, as values: so that a recipe's translation unit has no more to do with it.
 struct PlacedUnits {
-  std::span<const Slice> whole, apart;  ///< by unit
+  std::span<const Slice> whole, apart;  ///< by stored unit
   Layout wholes, shards;
 };
 struct PlacedLayer {
@@ -44,10 +44,11 @@ struct PlacedLayer {
 };
 struct PlacedMemory {
   const plan::PlannedRecipe* recipe;
-  int lowest_trained = 0;
+  int lowest_trained = 0, n_units = 0;
   bool params_on_host = false, ties_units = false, has_gradient_slots = false;
   PlacedUnits params, gradients;
   Layout arrivals, gradient_tree;
+  std::int64_t unpacked = 0;  ///< elements
   int tree_levels = 0;
   std::int64_t optimizer_workspace = 0;  ///< elements
   DType state_dtype{};
@@ -80,6 +81,7 @@ template <class R> std::vector<MemoryRegion> memory_regions(int dp, std::int64_t
   return memory_regions(
       {.recipe = &recipe,
        .lowest_trained = plan::lowest_trained<R>,
+       .n_units = plan::n_units<R>,
        .params_on_host = plan::Shards<R>::on_host,
        .ties_units = plan::ties_units<R>,
        .has_gradient_slots = !shards.accumulates_whole(),
@@ -87,6 +89,7 @@ template <class R> std::vector<MemoryRegion> memory_regions(int dp, std::int64_t
        .gradients = {shards.gradients.whole, shards.gradients.apart, shards.gradients.wholes, shards.gradients.shards},
        .arrivals = shards.arrivals,
        .gradient_tree = shards.tree_buffer,
+       .unpacked = plan::unpacked_elements<R>,
        .tree_levels = tree_levels,
        .optimizer_workspace = plan::optimizer_workspace_elements<R>(),
        .state_dtype = state_dtype<typename R::optimizer>(R::precision::master_dtype),

@@ -85,7 +85,8 @@ struct RecipeProgram {
   plan::PlannedRecipe planned;
   ParameterLayout (*unit_layout)(int unit) = nullptr;  ///< its tensors with their groups
   bool (*trains_tensor)(int unit, const TensorInfo& tensor) = nullptr;
-  std::span<const ParameterGroup> groups;  ///< that the optimiser lists
+  bool (*quantizes_tensor)(int unit, const TensorInfo& tensor) = nullptr;  ///< null if none is kept in NF4
+  std::span<const ParameterGroup> groups;                                  ///< that the optimiser lists
   Multipliers (*multipliers)(int unit, int group) = nullptr;
   const LowRankSpec* low_rank = nullptr;  ///< of the adapters that are trained; null if there are none
   int n_units = 0;

@@ -12,9 +12,9 @@
 namespace monomorph::train {
 
 /// What the optimiser keeps and changes: of each unit this rank's shard of the master parameters and of its state.
-/// Frozen units have a master and no state. Runs of elements are updated where they lie, or, if that is the host's
-/// memory, in one of two places on the device; what the optimiser transforms as whole matrices passes through the place
-/// of the whole gradients first.
+/// Frozen units have a master and no state, and what is packed has neither. Runs of elements are updated where they
+/// lie, or, if that is the host's memory, in one of two places on the device; what the optimiser transforms as whole
+/// matrices passes through the place of the whole gradients first.
 template <Recipe R> class OptimizerStore {
   using Precision = typename R::precision;
   using Optimizer = typename R::optimizer;
@@ -48,7 +48,7 @@ template <Recipe R> class OptimizerStore {
     };
     const Buffers device = take(arena, buffers.masters.elements, buffers.states.elements),
                   resting = on_host ? take(host, buffers.host_masters.elements, buffers.host_states.elements) : device;
-    for (int u = 0; u < n_units; ++u) {
+    for (int u = 0; u < n_units && !plan::is_packed<R>(u); ++u) {
       units_.push_back({.master = master_copy ? resting.masters[buffers.master[u]] : parameters.shard(u),
                         .gradient = gradients.shard(u),
                         .rounded = master_copy ? parameters.shard(u) : View{},

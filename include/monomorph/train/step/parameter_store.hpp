@@ -4,6 +4,7 @@
 #include <monomorph/runtime/comm/queued_communicator.hpp>
 #include <monomorph/runtime/memory/transfers.hpp>
 #include <monomorph/runtime/memory/unit_buffer.hpp>
+#include <monomorph/train/step/packed_matrices.hpp>
 #include <monomorph/train/step/unit_views.hpp>
 #include <utility>
 #include <vector>
@@ -12,7 +13,7 @@ namespace monomorph::train {
 
 /// The parameters that compute reads. The sharding policy says what ranks split, and where a rank's part of a unit
 /// lies; here is when it is collected: a unit that is about to be used is there, and the next one is on its way while
-/// it is used.
+/// it is used. What is packed comes to be there as its bytes, of which numbers are made when the unit is used.
 template <class R> class ParameterStore {
   using Queue = typename device_of<R>::Queue;
   using Collectives = QueuedCommunicator<Queue>;
@@ -20,7 +21,8 @@ template <class R> class ParameterStore {
   using Shards = plan::Shards<R>;
   static constexpr int n_units = plan::n_stored_units<R>, last_layer = plan::last_layer<R>;
   static constexpr bool gathers = splits_optimizer<typename R::sharding>, on_host = Shards::on_host,
-                        splits = R::sharding::splits_parameters;
+                        splits = R::sharding::splits_parameters, quantizes = plan::quantizes<R>;
+  using Packed = std::conditional_t<quantizes, PackedMatrices<R>, NoPackedMatrices>;
   static constexpr bool collects = gathers || on_host;  ///< units that are used must be collected before
   static constexpr bool releases = splits || on_host;
 
@@ -28,6 +30,7 @@ template <class R> class ParameterStore {
   /// What the collectives and copies of what comes next depend on.
   struct Progress {
     std::array<bool, n_units> there, fetched;
+    int unpacked;
     bool operator==(const Progress&) const = default;
   };
 
@@ -37,21 +40,28 @@ template <class R> class ParameterStore {
         transfers_(transfers),
         arrives_apart_(shards.arrivals.elements > 0),
         views_(shards.params, shards.part, collectives.shard_index(), arena, on_host ? host : arena,
-               R::precision::compute_dtype) {
+               R::precision::compute_dtype),
+        packed_(collectives.queue(), arena) {
     if constexpr (on_host) {
       const View arrivals = arena.take(shards.arrivals.elements, R::precision::compute_dtype);
-      for (int u = 0; u < n_units; ++u) arrived_[u] = arrives_apart_ ? arrivals[shards.arrived[u]] : whole(u);
+      for (int u = 0; u < n_units; ++u)
+        arrived_[u] = arrives_apart_ ? as_copied(u, arrivals[shards.arrived[u]]) : whole(u);
     }
   }
 
-  View whole(int u) const { return views_.whole(u); }
+  View whole(int u) const { return as_copied(u, views_.whole(u)); }
   UnitBuffer of_unit(int u) const {
-    if constexpr (plan::freezes_tensors<R>)
+    if constexpr (quantizes)
+      return {whole(u), whole(plan::n_units<R> + u), packed_.numbers(), plan::slice_places<R>[u]};
+    else if constexpr (plan::freezes_tensors<R>)
       return {whole(u), whole(plan::n_units<R> + u), plan::slice_places<R>[u]};
     else
       return whole(u);
   }
-  View shard(int u) const { return views_.shard(u); }
+  View shard(int u) const { return as_copied(u, views_.shard(u)); }
+  std::vector<QuantizedMatrix> quantized() const requires(plan::quantizes<R>) {
+    return packed_.matrices(comm_.shard_index(), [this](int u) { return shard(plan::first_packed<R> + u); });
+  }
 
   void before_forward(int layer) {
     if constexpr (collects) {
@@ -60,6 +70,7 @@ template <class R> class ParameterStore {
       each_of(layer, [this](int u) { await(u); });
       if (layer + 1 < last_layer) each_of(layer + 2, [this](int u) { fetch_early(u); });
     }
+    unpack(layer);
   }
   void after_forward(int layer) {
     if (plan::last_uses_unit<R>(layer) && !begins_backward(layer)) each_of(layer, [this](int u) { release(u); });
@@ -70,6 +81,7 @@ template <class R> class ParameterStore {
     if constexpr (collects) each_of(layer, [this](int u) { await(u); });
     if constexpr (releases)
       if (backward_needs(layer - 2)) each_of(layer - 2, [this](int u) { fetch_early(u); });
+    unpack(layer);
   }
   void after_backward(int layer) {
     if (plan::first_uses_unit<R>(layer)) each_of(layer, [this](int u) { release(u); });
@@ -87,16 +99,33 @@ template <class R> class ParameterStore {
     }
   }
   /// After a load: what was collected is not true any more.   The caller has waited for every unit, and for copies.
-  void changed() { there_ = {}, fetched_ = {}; }
-  Progress progress() const { return {there_, set_out(fetched_)}; }
+  void changed() {
+    there_ = {}, fetched_ = {};
+    packed_.forget();
+  }
+  Progress progress() const { return {there_, set_out(fetched_), packed_.unpacked()}; }
 
  private:
+  /// What is packed is copied as words of fp32, of which a copy keeps all bits: one of 16 bits makes a NaN a quiet one.
+  static View as_copied(int u, View view) {
+    if (!plan::is_packed<R>(u) || !view.present()) return view;
+    return {view.data, DType::fp32, {1, view.bytes() / size_of(DType::fp32)}};
+  }
   /// Calls f with the stored units that a layer's unit is made of.
   void each_of(int layer, auto&& f) const {
     const int unit = plan::unit_of_layer<R>(layer);
     f(unit);
     if constexpr (plan::freezes_tensors<R>)
       if (const int frozen = plan::n_units<R> + unit; whole(frozen).present()) f(frozen);
+    if constexpr (quantizes)
+      if (const int packed = plan::first_packed<R> + unit; whole(packed).present()) f(packed);
+  }
+  /// Whose bytes are there.
+  void unpack(int layer) {
+    if constexpr (quantizes) {
+      const int unit = plan::unit_of_layer<R>(layer);
+      if (const View packed = whole(plan::first_packed<R> + unit); packed.present()) packed_.unpack(unit, packed);
+    }
   }
   /// What backward begins with stays: the last layer, and the one before, which it would not have time to collect.
   static constexpr bool begins_backward(int layer) {
@@ -144,6 +173,7 @@ template <class R> class ParameterStore {
   Transfers* transfers_;
   bool arrives_apart_;  ///< and not in the place of the whole unit, which is the rank's own
   UnitViews<n_units> views_;
+  [[no_unique_address]] Packed packed_;
   std::array<View, n_units> arrived_{};           ///< where a part from the host comes to
   std::array<std::uint64_t, n_units> fetched_{};  ///< the copy that brings it; 0: none has set out
   std::array<bool, n_units> there_{};

@@ -16,7 +16,10 @@ template <Recipe R> class StepAccess : public TrainingStep {
   /// @param tree_levels see State   @param timing of copies between memory spaces
   StepAccess(Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed, int tree_levels = 0,
              const ObjectiveHparams& objective = {}, Transfers::Timing timing = Transfers::Timing::at_once)
-      : comm_(communicator), objective_(objective), state_(communicator, micro_batch, seed, tree_levels, timing) {}
+      : comm_(communicator), objective_(objective), state_(communicator, micro_batch, seed, tree_levels, timing) {
+    if constexpr (plan::quantizes<R>)
+      for (const QuantizedMatrix& matrix : state_.parameters.quantized()) initialize(matrix, seed, *this);
+  }
 
   StepOutcome read(Ticket ticket) override { return decision_.read(state_.queue(), ticket); }
   StepScalars scalars() const override { return state_.scalars.read(); }
@@ -28,6 +31,14 @@ template <Recipe R> class StepAccess : public TrainingStep {
   }
 
   std::vector<StateTensor> parameters() override { return settled().parameters(); }
+  std::vector<QuantizedMatrix> quantized() override {
+    if constexpr (plan::quantizes<R>) {
+      settled();
+      return state_.parameters.quantized();
+    } else {
+      return {};
+    }
+  }
   std::vector<StateTensor> optimizer_state() override { return settled().state(); }
   std::vector<StateTensor> gradients() override { return settled().gradients(); }
   void parameters_changed() override {
@@ -53,7 +64,7 @@ template <Recipe R> class StepAccess : public TrainingStep {
   Owned<TokenPass> token_pass(const PassSizes& sizes) override {
     if constexpr (makes_embeddings<R>)
       return nullptr;
-    else if constexpr (every_layer_decodes<R> && !plan::Shards<R>::on_host)
+    else if constexpr (every_layer_decodes<R> && !plan::Shards<R>::on_host && !plan::quantizes<R>)
       return state_.token_pass(sizes);
     else
       return make_owned<RecomputingTokenPass<R>>(state_.queue(), sizes, *this,

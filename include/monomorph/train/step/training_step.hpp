@@ -5,6 +5,7 @@
 #include <monomorph/core/step_scalars.hpp>
 #include <monomorph/runtime/machine/device_use.hpp>
 #include <monomorph/spec/region_run.hpp>
+#include <monomorph/spec/tensor_info.hpp>
 #include <monomorph/train/step/host_access.hpp>
 #include <monomorph/train/step/step_decision.hpp>
 #include <monomorph/train/step/token_pass.hpp>
@@ -40,6 +41,16 @@ struct StateTensor {
   Region region = Region::whole(dims_of(shape));  ///< of a tensor of dims_of(shape)
   std::int64_t first = 0;                         ///< element of the region with which the view begins
   RegionRun held() const { return {region, first, view.elements()}; }
+};
+
+/// What a rank holds of a matrix that a step keeps in NF4: parts of its bytes, which checkpoints hold under its name
+/// with what each is behind it. A view is not present where the rank holds nothing.
+struct QuantizedMatrix {
+  std::string name;
+  TensorInfo info;
+  DType dtype;  ///< of the numbers that are quantised, and of those that are made of it
+  std::uint32_t unit = 0;
+  StateTensor codes, absmax, nested_absmax, offset;
 };
 
 /// The place of a micro-batch among those of a rank's step.
@@ -99,7 +110,8 @@ class TrainingStep : public HostAccess {
   /// once the step is decided.
   virtual std::vector<std::int64_t> counters() const = 0;
   virtual DeviceUse device_use() const = 0;
-  virtual std::vector<StateTensor> parameters() = 0;  ///< the optimiser's own, in master precision
+  virtual std::vector<StateTensor> parameters() = 0;     ///< the optimiser's own, in master precision
+  virtual std::vector<QuantizedMatrix> quantized() = 0;  ///< those that are kept in NF4 and no parameters
   virtual std::vector<StateTensor> optimizer_state() = 0;
   virtual std::vector<StateTensor> gradients() = 0;  ///< for tests and diagnosis
   virtual void parameters_changed() = 0;             ///< after a load: rounds them again for compute

@@ -124,6 +124,7 @@ template <class F> void in_drawn_type(DType dtype, F f) {
     case DType::fp64:
     case DType::e4m3:
     case DType::e5m2:
+    case DType::u8:
       __builtin_trap();
   }
 }

@@ -2,12 +2,16 @@
 
 #include "train/weights/file_dtype.hpp"
 
+#include <monomorph/train/step/quantized_matrix.hpp>
+
 #include <utility>
 
 namespace monomorph::train {
 
 std::vector<StateTensor> all_state(TrainingStep& step, bool of_optimizer) {
   std::vector<StateTensor> tensors = step.parameters();
+  for (const QuantizedMatrix& matrix : step.quantized())
+    for (StateTensor& part : held_parts(matrix)) tensors.push_back(std::move(part));
   if (of_optimizer)
     for (StateTensor& tensor : step.optimizer_state()) tensors.push_back(std::move(tensor));
   return tensors;

@@ -6,6 +6,7 @@
 #include "train/weights/file_dtype.hpp"
 #include "train/weights/load_weights.hpp"
 #include "train/weights/model_folder.hpp"
+#include "train/weights/quantized_weights.hpp"
 #include "train/weights/stream_elements.hpp"
 #include "train/weights/tensor_places.hpp"
 
@@ -36,11 +37,33 @@ runtime::PartToSave part_of(const CanonicalTensor& tensor, DType dtype, auto&& g
           RegionRun::whole(dims)};
 }
 
+/// The parts in NF4 of a matrix, each of which is made of the source's numbers when it is written.
+void add_nf4_parts(const CanonicalTensor& tensor, WeightsSource& source, DType compute,
+                   std::vector<runtime::PartToSave>& parts) {
+  const Nf4Buffer sizes(tensor.shape.elements());
+  const auto add = [&](std::string_view suffix, Shape shape, View Nf4Matrix::*part) {
+    const auto give = [&source, name = tensor.name, compute, part](const runtime::ByteSink& sink) {
+      const Nf4Buffer matrix = quantized(source, name, compute);
+      const View view = matrix.matrix().*part;
+      sink({view.data, static_cast<std::size_t>(view.bytes())});
+    };
+    parts.push_back(part_of({tensor.name + std::string(suffix), shape}, (sizes.matrix().*part).dtype, give));
+  };
+  add(codes_suffix, {tensor.shape.rows, tensor.shape.cols / 2}, &Nf4Matrix::codes);
+  add(absmax_suffix, sizes.matrix().absmax.shape, &Nf4Matrix::absmax);
+  add(nested_absmax_suffix, sizes.matrix().nested_absmax.shape, &Nf4Matrix::nested_absmax);
+  add(offset_suffix, sizes.matrix().offset.shape, &Nf4Matrix::offset);
+}
+
 /// Whole tensors, whose bytes come from the source when they are written.
 std::vector<runtime::PartToSave> parts_of(WeightsSource& source, const RecipeProgram& recipe,
                                           NonFiniteNumbers& numbers) {
   std::vector<runtime::PartToSave> parts;
   for (const CanonicalTensor& tensor : canonical_tensors(recipe)) {
+    if (tensor.quantized) {
+      add_nf4_parts(tensor, source, recipe.compute_dtype, parts);
+      continue;
+    }
     const auto give = [&, name = tensor.name, elements = tensor.shape.elements(),
                        dtype = recipe.master_dtype](const runtime::ByteSink& sink) {
       std::vector<std::byte> bytes;

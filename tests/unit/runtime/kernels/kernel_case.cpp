@@ -31,6 +31,8 @@ double load(const View& view, std::int64_t at) {
       return static_cast<float>(view.as<c10::Float8_e4m3fn>()[at]);
     case DType::e5m2:
       return static_cast<float>(view.as<c10::Float8_e5m2>()[at]);
+    case DType::u8:
+      return view.as<std::uint8_t>()[at];
     case DType::bf16:
       break;
   }
@@ -52,6 +54,9 @@ void store(const View& view, std::int64_t at, double value) {
       break;
     case DType::e5m2:
       view.as<c10::Float8_e5m2>()[at] = static_cast<c10::Float8_e5m2>(static_cast<float>(value));
+      break;
+    case DType::u8:
+      view.as<std::uint8_t>()[at] = static_cast<std::uint8_t>(value);
       break;
     case DType::bf16:
       view.as<std::uint16_t>()[at] = static_cast<std::uint16_t>(

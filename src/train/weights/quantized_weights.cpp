@@ -1,0 +1,48 @@
+#include "train/weights/quantized_weights.hpp"
+
+#include "train/weights/load_weights.hpp"
+#include "train/weights/stream_elements.hpp"
+
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
+#include <monomorph/runtime/kernels/elementwise.hpp>
+
+#include <fmt/format.h>
+
+namespace monomorph::train {
+
+Nf4Buffer quantized(WeightsSource& source, const std::string& name, DType dtype) {
+  const std::int64_t elements = source.find(name)->elements();
+  Nf4Buffer buffer(elements);
+  if (source.read_nf4(name, buffer.matrix())) return buffer;
+  std::vector<std::byte> bytes;
+  const View values = sized(bytes, dtype, {1, elements});
+  source.read(name, 0, values);
+  NonFiniteNumbers numbers;
+  count_non_finite(name, values, numbers);
+  if (!numbers.empty())
+    throw UsageError("WEIGHTS-13", fmt::format("{} of the numbers of {} in {} are NaN or infinite in {}, which NF4 has "
+                                               "no codes for; give other weights, or take finetuning out of Nf4Base",
+                                               numbers[name], name, in_quotes(source.where()), name_of(dtype)));
+  quantize_nf4(cpu::Queue{}, values, buffer.matrix());
+  return buffer;
+}
+
+View DequantizedWeights::of(WeightsSource& source, const std::string& name) {
+  const View numbers = sized(bytes_, compute_, *source.find(name));
+  if (name_ == name) return numbers;
+  name_.clear();  // until they are there
+  const Nf4Buffer packed(numbers.elements());
+  source.read_nf4(name, packed.matrix());
+  dequantize_nf4(cpu::Queue{}, packed.matrix(), numbers);
+  name_ = name;
+  return numbers;
+}
+
+void DequantizedWeights::read(WeightsSource& source, const std::string& name, std::int64_t first, View to) {
+  const View numbers = of(source, name);
+  cpu::copy(cpu::Queue{}, numbers.reshaped({1, numbers.elements()}).columns(first, to.elements()),
+            to.reshaped({1, to.elements()}));
+}
+
+}  // namespace monomorph::train
