@@ -89,15 +89,15 @@ TEST_CASE("swiglu and its gradient, in its input's place or another, have the CP
                                       in[0]};
     check_same_bits(
         in, before,
-        [](const auto& in, const auto& out) {
-          cuda::swiglu(gpu_queue, in[0], out[0]);
-          cuda::swiglu_backward(gpu_queue, in[0], in[1], out[1]);
-          cuda::swiglu_backward(gpu_queue, out[2], in[1], out[2]);
+        [](const auto& given, const auto& out) {
+          cuda::swiglu(gpu_queue, given[0], out[0]);
+          cuda::swiglu_backward(gpu_queue, given[0], given[1], out[1]);
+          cuda::swiglu_backward(gpu_queue, out[2], given[1], out[2]);
         },
-        [](const auto& in, const auto& out) {
-          cpu::swiglu({}, in[0], out[0]);
-          cpu::swiglu_backward({}, in[0], in[1], out[1]);
-          cpu::swiglu_backward({}, out[2], in[1], out[2]);
+        [](const auto& given, const auto& out) {
+          cpu::swiglu({}, given[0], out[0]);
+          cpu::swiglu_backward({}, given[0], given[1], out[1]);
+          cpu::swiglu_backward({}, out[2], given[1], out[2]);
         });
   });
 }

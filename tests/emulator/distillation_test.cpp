@@ -166,7 +166,8 @@ TEST_CASE("without tokens there is nothing to compare on a GPU, and without a su
   const Storage student(given.student, DType::fp32), teacher(given.teacher, DType::fp32),
       loss(filled(1, 2, 7), DType::fp32), metrics(filled(4, 2, 7), DType::fp32);
   cuda::distillation_loss(
-      {}, {{writable(student), given.targets.data(), 16, writable(loss)}, writable(teacher), writable(metrics)}, {});
+      {}, {{writable(student), given.targets.data(), 16, writable(loss), {}}, writable(teacher), writable(metrics)},
+      {});
   CHECK(loss.bytes() == expected.loss.bytes());
   CHECK(metrics.bytes() == expected.metrics.bytes());
 }

@@ -92,7 +92,7 @@ class Block {
     thread.where = where;
     thread.mask = 0;
     thread.value = value ? 1 : 0;
-    leave_as(State::at_barrier, barrier_.place());
+    meet(State::at_barrier, barrier_.place());
     return thread.value != 0;
   }
   std::uint64_t wait_in_warp(State state, unsigned mask, std::uint64_t value, unsigned source, const Where& where);
@@ -116,7 +116,8 @@ class Block {
   static void enter();
   Thread& now() { return threads_[now_]; }
   void begin(dim3 shape);
-  void leave_as(State state, char& meeting);
+  void leave_as(State state);
+  void meet(State state, char& place);
   bool give_turns(Turns& warps, Turns& lanes);
   bool give_turns_within(std::size_t first, std::size_t n, Turns& lanes);
   void open_barrier();
@@ -132,7 +133,6 @@ class Block {
   std::map<const void*, std::vector<Unit>> memories_;
   char beginning_ = 0, memory_ = 0, end_ = 0;  ///< as the places of meetings: known by their addresses
   Meeting barrier_;
-  std::map<std::pair<std::size_t, unsigned>, Meeting> meetings_;  ///< by warp and mask
 };
 
 Block& block() {
@@ -140,6 +140,7 @@ Block& block() {
   return block;
 }
 
+/// What lanes give each other orders nothing that they do to memory: only barriers do, as CUDA has it.
 std::uint64_t Block::wait_in_warp(State state, unsigned mask, std::uint64_t value, unsigned source,
                                   const Where& where) {
   Thread& thread = now();
@@ -147,7 +148,7 @@ std::uint64_t Block::wait_in_warp(State state, unsigned mask, std::uint64_t valu
   thread.mask = mask;
   thread.value = value;
   thread.source = source;
-  leave_as(state, meetings_[{now_ / warp_size, mask}].place());
+  leave_as(state);
   return thread.value;
 }
 
@@ -155,16 +156,21 @@ void Block::enter() {
   Block& self = block();
   happens_after(self.beginning_);
   (*self.body_)();
-  self.leave_as(State::ended, self.end_);
+  self.meet(State::ended, self.end_);
 }
 
-void Block::leave_as(State state, char& meeting) {
+void Block::leave_as(State state) {
   Thread& thread = now();
-  happens_before(meeting);
   thread.state = state;
   scheduler_fiber_.enter();
   thread.context.switch_to(scheduler_);
-  happens_after(meeting);
+}
+
+/// What threads do before they meet happens before what they do then.
+void Block::meet(State state, char& place) {
+  happens_before(place);
+  leave_as(state);
+  happens_after(place);
 }
 
 void Block::begin(dim3 shape) {
@@ -252,7 +258,6 @@ void Block::let_meet(std::span<Thread> warp, const Thread& first) {
     given[i] = warp[i].value;
     votes |= (warp[i].value & 1) << i;
   }
-  meetings_[{static_cast<std::size_t>(warp.data() - threads_.data()) / warp_size, mask}].open();
   for (unsigned i = 0; i < warp.size(); ++i) {
     if ((mask >> i & 1) == 0) continue;
     Thread& thread = warp[i];

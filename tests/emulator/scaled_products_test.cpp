@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "runtime/cuda/launch/blocks_to_fill.hpp"
 #include "runtime/cuda/products/round_to_fp8.hpp"
 #include "runtime/kernels/fp8.hpp"
 #include "support/rounded_to_fp8.hpp"
@@ -16,7 +17,7 @@ namespace {
 struct Size {
   std::int64_t rows, cols;
 };
-/// Of a part of a tile, of a whole one, of several, and of many more rows than blocks take at once.
+/// Of a part of a tile, of a whole one, and of several, in rows, in columns and in many rows.
 constexpr Size sizes[] = {{16, 16}, {64, 64}, {48, 80}, {80, 144}, {16, 272}, {2112, 16}};
 
 /// Every kind of number: small and great ones, zeros, beyond the greatest, and some that are not finite.
@@ -89,6 +90,24 @@ TEST_CASE(
               }
           });
         }
+}
+
+TEST_CASE("a matrix of more tiles than there are blocks is rounded to fp8 as smaller ones are", "[fp8]") {
+  constexpr std::int64_t tile = 64, blocks = std::int64_t{8} * cuda::multiprocessors_to_fill,
+                         rows = tile * (blocks + 2), cols = 16;  // two blocks take a second tile
+  const Storage x(numbers(rows, cols, true), DType::bf16, 0);
+  const Rounded expected = expected_of(x, 1, DType::e4m3);
+  for_each_schedule([&] {
+    const float scale = 1;
+    Rounded actual{std::vector<std::uint8_t>(rows * cols), std::vector<std::uint8_t>(rows * cols)};
+    cuda::round_to_fp8(gpu_queue, writable(x), &scale,
+                       {.as_it_is_RC = bytes(actual.as_it_is, DType::e4m3, {rows, cols}),
+                        .transposed_CR = bytes(actual.transposed, DType::e4m3, {cols, rows})},
+                       &actual.maximum);
+    CHECK((actual.as_it_is == expected.as_it_is));
+    CHECK((actual.transposed == expected.transposed));
+    CHECK(actual.maximum == expected.maximum);
+  });
 }
 
 TEST_CASE("scales have the CPU's bits", "[fp8]") {

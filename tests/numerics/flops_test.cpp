@@ -8,6 +8,7 @@
 #include "numerics/schedule_recipes.hpp"
 #include "numerics/teacher.hpp"
 #include "support/adamw_update.hpp"
+#include "support/predicted_operations.hpp"
 #include "support/ranks.hpp"
 
 #include <monomorph/core/type_name.hpp>
@@ -139,6 +140,16 @@ TEST_CASE("the plan's operations are those of the products of a step: dense deco
   check<llama_like>();
   check<Fp8>();
   check<TaughtBy<llama_like, TeacherOfLlama>>();
+}
+TEST_CASE("predictions of a step go by its operations, those of a teacher among them") {
+  const auto check = []<class R>(R) {
+    CAPTURE(monomorph::type_name<R>());
+    using Counting = On<R, counting::Device>;
+    const Counted counted = count_step<Counting>(*one_rank(), whole_rows<Counting>);
+    CHECK(equal(predicted_operations(plan::planned_recipe<InBf16<Counting>>(), micro_batch, 2), counted.all()));
+  };
+  check(llama_like{});
+  check(TaughtBy<llama_like, TeacherOfLlama>{});
 }
 TEST_CASE("the plan's operations are those of the products of a step: masks and shapes of single blocks") {
   check<Masked>();

@@ -181,9 +181,9 @@ TEST_CASE("on the device, two units are left of the parameters of compute") {
   using base = InBf16<llama_like>;
   constexpr plan::Memory all = planned<base>, some = planned<InHostMemory<base>>;
   constexpr std::int64_t longest = [] {
-    std::int64_t longest = 0;
-    for (int u = 0; u < plan::n_units<base>; ++u) longest = std::max(longest, plan::unit_layout<base>(u).elements);
-    return longest;
+    std::int64_t most = 0;
+    for (int u = 0; u < plan::n_units<base>; ++u) most = std::max(most, plan::unit_layout<base>(u).elements);
+    return most;
   }();
   STATIC_REQUIRE(some.host_params == all.compute_params);
   STATIC_REQUIRE(some.compute_params == 0);

@@ -75,8 +75,8 @@ template <Recipe R> void check_case(const char* name, double lr, double weight_d
                                 step.parameters(), [](double i, double k, double) { return std::sin(i + k); }, 0));
   step.parameters_changed();
   for (int t = 1; t <= 20; ++t) {
-    const auto gradient = [](double i, double k, double t) {
-      return std::sin(0.37 * i + 1.3 * t + k) + 0.2 * std::cos(0.11 * i * t);
+    const auto gradient = [](double i, double k, double number) {
+      return std::sin(0.37 * i + 1.3 * number + k) + 0.2 * std::cos(0.11 * i * number);
     };
     assign(step.gradients(), filled(step.gradients(), gradient, t));
     update(step, t, 1, hparams);

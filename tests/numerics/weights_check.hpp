@@ -119,8 +119,8 @@ void check_travels(const std::string& name, const std::string& differs = "", boo
   for (const DType dtype : {DType::bf16, DType::fp16}) {
     const std::string rounded = folder / std::string(name_of(dtype));
     train::export_folder(recipe, imported.checkpoint, rounded, {.dtype = dtype});
-    const auto again = train::import_weights(recipe, rounded, rounded + "_imported");
-    train::export_folder(recipe, again.checkpoint, rounded + "_again", {.dtype = dtype});
+    const auto narrow = train::import_weights(recipe, rounded, rounded + "_imported");
+    train::export_folder(recipe, narrow.checkpoint, rounded + "_again", {.dtype = dtype});
     CHECK(contents_of(rounded + "_again") == contents_of(rounded));
   }
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random schedules of streams, by the number: the same bits in all of them, and no race.
 
-schedules.py <build folder> [--schedules N] [--raced N] [--recipes N] [--ranks N...] [--rank-schedules N] [--without-waits N] [--jobs N] [--report FILE]
+schedules.py <build folder> [--schedules N] [--raced N] [--recipes N] [--ranks N...] [--rank-schedules N] [--without-waits N] [--first-seed N] [--jobs N] [--report FILE]
 - N schedules over the recipes of the covering set (the first so many; with --recipes 0 ranks alone are tried), steps recorded and not, each of which must leave the bits
   of the late one; and N of each recipe, recorded and not, in which kernels report what they read and write, so that races are
   found that do not show in bits;
@@ -36,8 +36,8 @@ LIMIT_S = 1200
 class Seeds:
     """No schedule is tried twice."""
 
-    def __init__(self):
-        self.last = 0
+    def __init__(self, first=1):
+        self.last = first - 1
 
     def take(self, n):
         self.last += n
@@ -244,6 +244,7 @@ def main():
     parser.add_argument("--ranks", type=int, nargs="*", default=[1, 2, 4, 8])
     parser.add_argument("--rank-schedules", type=int, default=1)
     parser.add_argument("--without-waits", type=int, default=3)
+    parser.add_argument("--first-seed", type=int, default=1, help="another one tries other schedules than a run before")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--report", type=pathlib.Path)
     arguments = parser.parse_args()
@@ -251,7 +252,7 @@ def main():
         parser.error("--rank-schedules must be 1 at least")
     if arguments.recipes == 0 and arguments.without_waits:
         parser.error("without recipes no waits are left out: --recipes 0 needs --without-waits 0")
-    head, began, seeds = machine(), time.monotonic(), Seeds()
+    head, began, seeds = machine(), time.monotonic(), Seeds(arguments.first_seed)
     build = arguments.build.resolve()
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         rows = covering_set(pool, build, seeds, arguments.schedules, arguments.raced, arguments.recipes)

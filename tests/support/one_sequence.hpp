@@ -5,12 +5,12 @@
 namespace monomorph::testing {
 
 /// What is planned for so many sequences of a step, each as long as the context, and passes of so many tokens.
-inline train::Session session_of(train::TrainingStep& step, std::int64_t sequences, std::int64_t tokens,
+inline train::Session session_of(train::TrainingStep& step, std::int64_t n_sequences, std::int64_t tokens,
                                  std::int64_t context_length) {
   return train::Session(step.token_pass({.tokens = tokens,
-                                         .wanted = sequences,
-                                         .sequences = sequences,
-                                         .pages = sequences * train::pages_of(context_length)}));
+                                         .wanted = n_sequences,
+                                         .sequences = n_sequences,
+                                         .pages = n_sequences * train::pages_of(context_length)}));
 }
 
 /// One sequence, fed token by token.

@@ -2,6 +2,7 @@
 #include <monomorph/plan/layer_work.hpp>
 #include <monomorph/plan/memory.hpp>
 #include <monomorph/plan/recomputed_work.hpp>
+#include <monomorph/plan/teacher.hpp>
 
 namespace monomorph::plan {
 
@@ -22,10 +23,16 @@ struct PlannedRecipe {
   /// The most of what each layer's attention says.
   std::int64_t (*most_of_layers)(std::int64_t micro_batch, std::int64_t (*bytes_of)(const PassExtent&)) = nullptr;
   std::int64_t (*loss_chunk_tokens)(std::int64_t n_tokens) = nullptr;  ///< on the device that the recipe is built for
+  const PlannedRecipe* teacher = nullptr;                              ///< null without one
 };
+
+template <class R> constexpr PlannedRecipe planned_recipe();
+template <class R> inline constexpr PlannedRecipe planned_teacher = planned_recipe<TeacherOf<R>>();
 
 template <class R> constexpr PlannedRecipe planned_recipe() {
   using Precision = typename R::precision;
+  const PlannedRecipe* teacher = nullptr;
+  if constexpr (has_teacher<objective_of<R>>) teacher = &planned_teacher<R>;
   return {.trunk = &trunk_of<R>,
           .makes_logits = !makes_embeddings<R>,
           .compute_dtype = Precision::compute_dtype,
@@ -42,7 +49,8 @@ template <class R> constexpr PlannedRecipe planned_recipe() {
           .recomputed_work = recomputed_work<R>,
           .flops = flops_per_token<R>,
           .most_of_layers = most_of_layers<R>,
-          .loss_chunk_tokens = monomorph::loss_chunk_tokens<R>};
+          .loss_chunk_tokens = monomorph::loss_chunk_tokens<R>,
+          .teacher = teacher};
 }
 
 }  // namespace monomorph::plan

@@ -6,7 +6,8 @@ namespace monomorph::train {
 namespace {
 
 /// Adds what logits, their gradients and losses of a longer chunk of tokens take. Logits of the dtype of activations
-/// lie among these, with their gradients in their place.
+/// lie among these, with their gradients in their place. Beside a teacher a chunk has its logits, too, and the metrics
+/// of each token (TaughtSlices).
 void resize_loss_chunk(const plan::PlannedRecipe& recipe, std::int64_t n_tokens, plan::Memory& memory) {
   const std::int64_t vocabulary = recipe.trunk->padded_vocab();
   const std::int64_t here = recipe.loss_chunk_tokens(n_tokens),
@@ -16,6 +17,8 @@ void resize_loss_chunk(const plan::PlannedRecipe& recipe, std::int64_t n_tokens,
   const std::int64_t more = elements(there) - elements(here);
   const std::int64_t logits = recipe.logits_dtype == statistic ? more : 0;
   memory.statistics += (logits + align_up(there) - align_up(here)) * size_of(statistic);
+  if (recipe.teacher != nullptr)
+    memory.statistics += (more + align_up(4 * there) - align_up(4 * here)) * size_of(statistic);
   if (statistic != recipe.compute_dtype) memory.activations += more * size_of(recipe.compute_dtype);
 }
 

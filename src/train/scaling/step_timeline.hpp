@@ -17,6 +17,7 @@ class StepTimeline {
   /// @return when it ends: kernels that were given before need not have
   double communicate(double seconds) {
     if (seconds == 0) return now_;
+    communication_ += seconds;
     communication_ends_ = std::max(communication_ends_, now_) + seconds;
     return communication_ends_;
   }
@@ -28,10 +29,11 @@ class StepTimeline {
   void wait_for_all() { wait(communication_ends_); }
 
   double now() const { return now_; }
-  double exposed() const { return exposed_; }  ///< seconds in which kernels have waited
+  double communication() const { return communication_; }  ///< seconds of all collectives
+  double exposed() const { return exposed_; }              ///< seconds in which kernels have waited
 
  private:
-  double slower_, now_ = 0, communication_ends_ = 0, exposed_ = 0;
+  double slower_, now_ = 0, communication_ = 0, communication_ends_ = 0, exposed_ = 0;
 };
 
 }  // namespace monomorph::train

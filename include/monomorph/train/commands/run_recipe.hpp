@@ -147,24 +147,25 @@ template <Recipe R> constexpr std::span<const ParameterGroup> groups_of() {
 
 /// What must be known of a teacher's recipe to find its weights.
 template <class R> train::RecipeProgram model_of() {
-  return {.name = std::string(type_name<typename R::Source>()),
-          .model = &trunk_of<R>,
-          .output = ModelKind<SpecOf<R>>::output,
-          .described_model = train::described_model(R::model),
-          .compute_dtype = R::precision::compute_dtype,
-          .master_dtype = R::precision::compute_dtype,
-          .mesh = mesh_of<R>,
-          .policies = train::policy_facts(layer_kinds<R>(), named_policies<R>, mesh_of<R>, nullptr),
-          .n_params = plan::params<R>,
-          .n_blocks = plan::n_blocks<R>,
-          .first_block = plan::first_block<R>,
-          .unit_layout = plan::unit_layout<R>,
-          .trains_tensor = plan::trains_tensor<R>,
-          .n_units = plan::n_units<R>,
-          .wants_document_starts = attention_of<R>::within_documents,
-          .prefix_tokens = plan::longest_prefix<R>,
-          .layers = layer_kinds<R>(),
-          .attentions = attentions_of<R>()};
+  train::RecipeProgram model;
+  model.name = std::string(type_name<typename R::Source>());
+  model.model = &trunk_of<R>;
+  model.output = ModelKind<SpecOf<R>>::output;
+  model.described_model = train::described_model(R::model);
+  model.compute_dtype = model.master_dtype = R::precision::compute_dtype;
+  model.mesh = mesh_of<R>;
+  model.policies = train::policy_facts(layer_kinds<R>(), named_policies<R>, mesh_of<R>, nullptr);
+  model.n_params = plan::params<R>;
+  model.n_blocks = plan::n_blocks<R>;
+  model.first_block = plan::first_block<R>;
+  model.unit_layout = plan::unit_layout<R>;
+  model.trains_tensor = plan::trains_tensor<R>;
+  model.n_units = plan::n_units<R>;
+  model.wants_document_starts = attention_of<R>::within_documents;
+  model.prefix_tokens = plan::longest_prefix<R>;
+  model.layers = layer_kinds<R>();
+  model.attentions = attentions_of<R>();
+  return model;
 }
 template <Recipe R> constexpr auto teacher_of() -> decltype(train::RecipeProgram::teacher) {
   if constexpr (has_teacher<objective_of<R>>)

@@ -15,7 +15,8 @@ template <class T> struct QueryTerms {
   T lse = 0, delta = 0;
 };
 
-template <class S>
+/// @tparam has_delta whether the kernel before has written it
+template <bool has_delta, class S>
 __device__ QueryTerms<Compute<S>> query_terms(const AttentionArguments<S>& call, const RowMask& mask, int sample,
                                               int head, int query) {
   QueryTerms<Compute<S>> terms;
@@ -23,7 +24,7 @@ __device__ QueryTerms<Compute<S>> query_terms(const AttentionArguments<S>& call,
   const std::int64_t sequence = std::int64_t{sample} * call.heads + head;
   terms.seen = SeenByQuery(mask, query);
   terms.lse = call.lse[sequence * call.lse_stride + query];
-  terms.delta = call.delta[sequence * call.tokens + query];
+  if constexpr (has_delta) terms.delta = call.delta[sequence * call.tokens + query];
   return terms;
 }
 
@@ -79,7 +80,7 @@ __global__ void __launch_bounds__(tile_threads, Tile::blocks)
   QueryTerms<Compute<S>> terms[Tile::rows];
   MONOMORPH_UNROLL
   for (int i = 0; i < Tile::rows; ++i)
-    terms[i] = query_terms(call, mask, sample, head, first_query + thread_y() + i * square);
+    terms[i] = query_terms<false>(call, mask, sample, head, first_query + thread_y() + i * square);
   compute_delta<Tile>(call, tile_rows<Tile>(call, call.out, sample, head, first_query), douts, blockIdx.x, first_query,
                       terms);
   TileSums<Tile> dq{};
@@ -122,7 +123,7 @@ __device__ void add_queries(const AttentionArguments<S>& call, TileMemory<Tile>&
   MONOMORPH_UNROLL
   for (int j = 0; j < Tile::rows; ++j) {
     const int query = first_query + thread_x() + j * square;
-    const auto terms = query_terms(call, mask, sample, head, query);
+    const auto terms = query_terms<true>(call, mask, sample, head, query);
     const PhiloxKey dropped = dropout_of(call, sample, query);
     MONOMORPH_UNROLL
     for (int i = 0; i < Tile::rows; ++i) {

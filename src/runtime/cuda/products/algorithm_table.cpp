@@ -1,6 +1,9 @@
 #include "runtime/cuda/products/algorithm_table.hpp"
 
+#include "core/as_usage_error.hpp"
+
 #include <monomorph/core/error.hpp>
+#include <monomorph/core/text_file.hpp>
 #include <monomorph/core/xxh64.hpp>
 
 #include <fmt/format.h>
@@ -8,7 +11,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
-#include <fstream>
 #include <iterator>
 #include <optional>
 #include <span>
@@ -21,13 +23,14 @@ extern const std::string_view built_in_algorithms;
 namespace {
 
 constexpr std::size_t algorithm_digits = 128, checksum_digits = 16;
+constexpr const char* variable = "MONOMORPH_PRODUCT_TABLE";
 constexpr std::size_t most_bytes = std::size_t{16} << 20;  ///< a table has a few hundred lines
 
 [[noreturn]] void refuse(const std::string& source, const std::string& why) {
   throw UsageError("GPU-07",
                    fmt::format("{} must be a table of cuBLASLt's algorithms, as tools/gpu/tune writes it, and {}; "
-                               "write it again, or unset MONOMORPH_PRODUCT_TABLE",
-                               source, why));
+                               "write it again, or unset {}",
+                               source, why, variable));
 }
 
 std::uint64_t hash_of(std::string_view text) { return xxh64(std::as_bytes(std::span(text))); }
@@ -83,21 +86,9 @@ std::string_view name_of_epilogue(Epilogue epilogue) {
   __builtin_unreachable();
 }
 
-/// @throws UsageError [GPU-07]
-std::string text_of_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) refuse(path, "can not be read");
-  std::string text;
-  text.resize(most_bytes + 1);
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  if (text.size() > most_bytes) refuse(path, "has more than 16 MiB");
-  return text;
-}
-
 AlgorithmTable table_of_process() {
-  if (const char* const path = std::getenv("MONOMORPH_PRODUCT_TABLE")) {
-    AlgorithmTable named(text_of_file(path), path);
+  if (const char* const path = std::getenv(variable)) {
+    AlgorithmTable named(as_usage_error(variable, [&] { return read_text_file(path, most_bytes); }), path);
     named.is_asked_for = true;
     return named;
   }

@@ -58,7 +58,7 @@ class AlgorithmTable {
 
 /// That of this process: the one that was built in, which is algorithms.txt beside this file, or the one that the
 /// environment's MONOMORPH_PRODUCT_TABLE names.
-/// @throws UsageError [GPU-07] the file can not be read, or is not a table
+/// @throws UsageError of the file, or [GPU-07] it is not a table
 const AlgorithmTable& algorithm_table();
 
 /// For tests, and for who measures.

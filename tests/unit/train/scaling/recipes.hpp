@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/device/cuda.hpp>
+#include <monomorph/objective/distillation.hpp>
 #include <monomorph/plan/planned_recipe.hpp>
 #include <monomorph/run.hpp>
 
@@ -27,6 +28,21 @@ struct NarrowOnGpu : Narrow {
 };
 struct Llama1bTied : Llama8b {
   static constexpr auto model = monomorph::models::llama3_1b;
+};
+struct TaughtByLlama8b : Llama1bTied {
+  using objective = monomorph::objective::Distillation<Llama8b>;
+};
+struct TaughtByLlama1b : Llama8b {
+  using objective = monomorph::objective::Distillation<Llama1bTied>;
+};
+struct TaughtInZero2 : TaughtByLlama1b {
+  using sharding = monomorph::sharding::ShardGradOp;
+};
+struct TaughtFromHost : TaughtByLlama8b {
+  using sharding = monomorph::sharding::HostParameters<monomorph::sharding::FullShard>;
+};
+struct TaughtByLlama8bOnGpu : TaughtByLlama8b {
+  using device = monomorph::device::Cuda;
 };
 struct Gpt2 : Llama8b {
   static constexpr auto model = monomorph::models::gpt2_124m;

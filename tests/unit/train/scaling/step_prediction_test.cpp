@@ -4,6 +4,7 @@
 
 #include "recipes.hpp"
 #include "support/catch.hpp"
+#include "support/predicted_operations.hpp"
 #include "train/scaling/device_memory.hpp"
 #include "train/scaling/strategies.hpp"
 
@@ -77,6 +78,43 @@ TEST_CASE("collectives take what their number and bytes by the plan take") {
     check(Llama1bTied{}, micro_batches);
     check(Zero2{}, micro_batches);
     check(Zero1{}, micro_batches);
+    check(TaughtByLlama8b{}, micro_batches);
+    check(TaughtByLlama1b{}, micro_batches);
+    check(TaughtInZero2{}, micro_batches);
+  }
+}
+
+TEST_CASE("kernels take what the plan's operations take, a teacher's among them") {
+  const auto check = [&]<class R>(R) {
+    CAPTURE(type_name<R>());
+    CHECK(testing::predicted_operations(plan::planned_recipe<R>(), 2, 3) ==
+          Approx(plan::flops_per_token<R>().exact).epsilon(1e-9));
+  };
+  check(Gpt2{});
+  check(Llama1bTied{});
+  check(FrozenBelow{});
+  check(TaughtByLlama8b{});
+  check(TaughtByLlama1b{});
+}
+
+TEST_CASE("a step with a teacher takes longer by the forward pass of its teacher") {
+  const double alone = predict<Llama1bTied>(1).step_seconds, taught = predict<TaughtByLlama8b>(1).step_seconds,
+               by_llama_8b = predict<Llama8b>(1).step_seconds - predict<Llama8b>(1).update_seconds;
+  CAPTURE(alone, taught, by_llama_8b);
+  CHECK(taught > alone + 0.3 * by_llama_8b);  // of three passes one
+  CHECK(taught < alone + 0.4 * by_llama_8b);
+}
+
+TEST_CASE("a teacher's parameters come from the host once in a micro-batch") {
+  PlannedRun run = run_of<TaughtFromHost>(8);
+  const auto recipe = plan::planned_recipe<TaughtFromHost>();
+  for (const std::int64_t micro_batches : {1, 4}) {
+    run.micro_batches = micro_batches;
+    const StepPrediction step = predict(recipe, run);
+    CHECK(step.memory.host_teacher > 0);
+    CHECK(step.step_seconds >= static_cast<double>(micro_batches) *
+                                   static_cast<double>(2 * step.memory.host_params + step.memory.host_teacher) / 50e9 *
+                                   (1 - 1e-9));
   }
 }
 
@@ -153,7 +191,8 @@ TEST_CASE("state on the host takes what its link takes") {
 }
 
 TEMPLATE_TEST_CASE("memory on a GPU is the same whatever device the program is built for", "",
-                   (std::pair<Llama8b, Llama8bOnGpu>), (std::pair<Narrow, NarrowOnGpu>)) {
+                   (std::pair<Llama8b, Llama8bOnGpu>), (std::pair<Narrow, NarrowOnGpu>),
+                   (std::pair<TaughtByLlama8b, TaughtByLlama8bOnGpu>)) {
   using OnCpu = typename TestType::first_type;
   for (const int ranks : {1, 64})
     for (const std::int64_t micro_batch : {1, 4}) {

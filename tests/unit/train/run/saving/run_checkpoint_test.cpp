@@ -76,11 +76,12 @@ TEST_CASE("a run's state comes back bit for bit") {
   CHECK(adamw(checkpoint_hparams(find_checkpoint(folder.path()), recipe_with(1))).lr.value == 0.1 + 0.2);
 }
 
-TEST_CASE("what a run knows of spikes comes back, and what no run can know is refused") {
+TEST_CASE("what a run knows of spikes and of its table of products comes back, and what no run can know is refused") {
   const TemporaryFolder folder;
   RunState watching = state;
   watching.spike_levels = {{.count = 4, .mean = 3.1, .variance = 0.2}, {.count = 4, .mean = 0.7, .variance = 1e-3}};
   watching.rewinds = 2;
+  watching.product_table = std::int64_t{3} << 60;
   Hparams guarded = hparams;
   guarded.spikes.action.value = SpikeAction::skip;
   RecordedStep saved = counted_step();
@@ -91,6 +92,7 @@ TEST_CASE("what a run knows of spikes comes back, and what no run can know is re
   CHECK(restored.spike_levels.loss == watching.spike_levels.loss);
   CHECK(restored.spike_levels.gradient_norm == watching.spike_levels.gradient_norm);
   CHECK(restored.rewinds == 2);
+  CHECK(restored.product_table == std::int64_t{3} << 60);
   const auto refused = [&](const char* name, std::variant<std::int64_t, double> value) {
     auto changed = metadata;
     changed.counters[name] = value;
@@ -101,6 +103,9 @@ TEST_CASE("what a run knows of spikes comes back, and what no run can know is re
   refused("spike_norm_variance", -1e-9);
   refused("spike_norm_variance", std::int64_t{1});
   refused("rewinds", std::int64_t{-1});
+  refused("product_table", std::int64_t{-1});
+  refused("product_table", std::numeric_limits<std::int64_t>::max());
+  refused("product_table", 0.5);
 }
 
 TEST_CASE("without moments, only parameters are read") {
