@@ -189,6 +189,8 @@ TEST_CASE("a folder that bitsandbytes has quantised keeps its bytes, or gives th
 TEST_CASE("a folder that is quantised otherwise is refused by what differs") {
   CHECK(refused_with("\"quant_type\": \"nf4\"", "\"quant_type\": \"fp4\"").starts_with("[WEIGHTS-07]"));
   CHECK(refused_with("\"blocksize\": 64", "\"blocksize\": 32").starts_with("[WEIGHTS-07]"));
+  CHECK(refused_with("\"nested_offset\": 0.", "\"nested_offset\": 9e").starts_with("[WEIGHTS-07]"));
+  CHECK(refused_with("\"shape\": [16, 32]", "\"shape\": [16, 33]").starts_with("[WEIGHTS-07]"));
   CHECK(refused_with("q_proj.weight.nested_absmax", "q_proj.weight.nested_abmaxs").starts_with("[WEIGHTS-07]"));
   const TemporaryFolder folder;
   std::string config = read_bytes(by_bitsandbytes + "/config.json");
@@ -202,10 +204,10 @@ TEST_CASE("a folder that is quantised otherwise is refused by what differs") {
 
 namespace {
 
-/// Weights of which one is no number.
+/// Weights of which one is no number, or a scale of those in NF4.
 class Broken : public train::WeightsSource {
  public:
-  explicit Broken(train::WeightsSource& source) : source_(source) {}
+  Broken(train::WeightsSource& source, bool is_packed) : source_(source), is_packed_(is_packed) {}
   std::string where() const override { return source_.where(); }
   std::vector<std::string> unused() const override { return {}; }
   const Shape* find(const std::string& name) const override { return source_.find(name); }
@@ -213,9 +215,15 @@ class Broken : public train::WeightsSource {
     source_.read(name, first, to);
     if (name == "layers.0.attention.v.weight") to.as<float>()[7] = std::numeric_limits<float>::quiet_NaN();
   }
+  bool read_nf4(const std::string& name, const Nf4Matrix& to) override {
+    if (is_packed_ && name == "layers.0.attention.v.weight")
+      *to.offset.as<float>() = std::numeric_limits<float>::infinity();
+    return is_packed_;
+  }
 
  private:
   train::WeightsSource& source_;
+  bool is_packed_;
 };
 
 }  // namespace
@@ -223,11 +231,13 @@ class Broken : public train::WeightsSource {
 TEST_CASE("what is no number is refused where it is to be quantised") {
   const train::RecipeProgram recipe = detail::program_of<in_nf4>();
   const auto opened = train::open_weights(fixture("llama"), recipe, train::facts_that_training_changes());
-  Broken broken(*opened.source);
-  Model<in_nf4> model;
-  const std::string refused = error_of([&] { train::load_weights(broken, {}, model.step); });
-  CAPTURE(refused);
-  CHECK(refused.starts_with("[WEIGHTS-13] 1 of the numbers of layers.0.attention.v.weight"));
+  for (const bool is_packed : {false, true}) {
+    Broken broken(*opened.source, is_packed);
+    Model<in_nf4> model;
+    const std::string refused = error_of([&] { train::load_weights(broken, {}, model.step); });
+    CAPTURE(refused);
+    CHECK(refused.starts_with("[WEIGHTS-13] 1 of the numbers of layers.0.attention.v.weight"));
+  }
 }
 
 }  // namespace monomorph

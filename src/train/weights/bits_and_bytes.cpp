@@ -33,7 +33,7 @@ class Reader {
                               .absmax = {},
                               .nested_absmax = {},
                               .offset = said["nested_offset"].get<float>()};
-    if (matrix.shape.rows < 1 || matrix.shape.cols < 1 || matrix.shape.elements() % Nf4Places::block != 0)
+    if (!is_size(matrix.shape.rows) || !is_size(matrix.shape.cols) || matrix.shape.elements() % Nf4Places::block != 0)
       refuse(state_suffix, "have a shape whose elements are a multiple of 64");
     Layout bytes;
     const Nf4Places places(bytes, matrix.shape.elements());
@@ -50,6 +50,8 @@ class Reader {
     throw UsageError("WEIGHTS-07", fmt::format("{}{} in {} must {}; give the folder of another model", name_, suffix,
                                                in_quotes(state_.file->path()), requirement));
   }
+  /// Two of them have a product.
+  static bool is_size(std::int64_t n) { return 0 < n && n < std::int64_t{1} << 31; }
   static std::string text_of(const Tensor& tensor) {
     return {reinterpret_cast<const char*>(tensor.file->data(*tensor.entry)), tensor.entry->end - tensor.entry->begin};
   }

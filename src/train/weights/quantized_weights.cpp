@@ -9,22 +9,38 @@
 
 #include <fmt/format.h>
 
+#include <initializer_list>
+
 namespace monomorph::train {
+
+namespace {
+
+/// @throws UsageError [WEIGHTS-13]
+void check_finite(const WeightsSource& source, const std::string& name, std::initializer_list<View> views) {
+  NonFiniteNumbers numbers;
+  for (const View& view : views) count_non_finite(name, view, numbers);
+  if (numbers.empty()) return;
+  throw UsageError("WEIGHTS-13",
+                   fmt::format("{} of the numbers of {} in {} are NaN or infinite in {}, which NF4 has no "
+                               "codes for; give other weights, or take finetuning out of Nf4Base",
+                               numbers[name], name, in_quotes(source.where()), name_of(views.begin()->dtype)));
+}
+
+}  // namespace
 
 Nf4Buffer quantized(WeightsSource& source, const std::string& name, DType dtype) {
   const std::int64_t elements = source.find(name)->elements();
   Nf4Buffer buffer(elements);
-  if (source.read_nf4(name, buffer.matrix())) return buffer;
+  const Nf4Matrix& matrix = buffer.matrix();
+  if (source.read_nf4(name, matrix)) {
+    check_finite(source, name, {matrix.nested_absmax, matrix.offset});
+    return buffer;
+  }
   std::vector<std::byte> bytes;
   const View values = sized(bytes, dtype, {1, elements});
   source.read(name, 0, values);
-  NonFiniteNumbers numbers;
-  count_non_finite(name, values, numbers);
-  if (!numbers.empty())
-    throw UsageError("WEIGHTS-13", fmt::format("{} of the numbers of {} in {} are NaN or infinite in {}, which NF4 has "
-                                               "no codes for; give other weights, or take finetuning out of Nf4Base",
-                                               numbers[name], name, in_quotes(source.where()), name_of(dtype)));
-  quantize_nf4(cpu::Queue{}, values, buffer.matrix());
+  check_finite(source, name, {values});
+  quantize_nf4(cpu::Queue{}, values, matrix);
   return buffer;
 }
 

@@ -7,7 +7,7 @@ namespace monomorph::train {
 
 /// A matrix of a source in NF4: with the bytes that it has there, or else its numbers, rounded to `dtype` and
 /// quantised.
-/// @throws UsageError [WEIGHTS-13] some are NaN or infinite
+/// @throws UsageError [WEIGHTS-13] some, or scales of them, are NaN or infinite
 Nf4Buffer quantized(WeightsSource& source, const std::string& name, DType dtype);
 
 /// Numbers that are made of a source's matrices in NF4, of one at a time: as a recipe computes with them.
