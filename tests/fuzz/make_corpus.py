@@ -220,6 +220,18 @@ def adapter_configs():
     seed("adapter_config", "key_twice", '{"peft_type": "LORA", "r": 8, "r": 4}')
 
 
+def quantized_matrices():
+    usual = {"quant_type": "nf4", "blocksize": 64, "dtype": "float32", "shape": [2, 64], "nested_blocksize": 256,
+             "nested_dtype": "float32", "nested_offset": 0.25}
+    seed("quantized_matrix", "accepted", json.dumps(usual))
+    seed("quantized_matrix", "one_row", json.dumps(usual | {"shape": [1, 128]}))
+    seed("quantized_matrix", "huge", json.dumps(usual | {"shape": [2**62, 64]}))
+    seed("quantized_matrix", "negative", json.dumps(usual | {"shape": [-2, -64]}))
+    seed("quantized_matrix", "infinite", json.dumps(usual).replace("0.25", "1e999"))
+    seed("quantized_matrix", "fp4", json.dumps(usual | {"quant_type": "fp4"}))
+    seed("quantized_matrix", "single", json.dumps({key: usual[key] for key in ("quant_type", "blocksize", "dtype", "shape")}))
+
+
 def weights_indices():
     def write(name, weight_map):
         seed("weights_index", name, json.dumps({"metadata": {"total_size": 8}, "weight_map": weight_map}))
@@ -235,5 +247,5 @@ def weights_indices():
 
 if __name__ == "__main__":
     for make in (span_indices, compressed_texts, packed_files, tokenizers, json_lines, preference_records, reference_scores, safetensors, checkpoint_metadata, checkpoint_parts, hparams, model_configs,
-                 weights_indices, adapter_configs, jinja_templates):
+                 weights_indices, adapter_configs, jinja_templates, quantized_matrices):
         make()
