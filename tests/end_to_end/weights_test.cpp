@@ -59,6 +59,26 @@ std::string digest(const std::string& checkpoint) {
   return parameters;
 }
 
+/// The adapters that a run "adapted" has trained give the same evaluation merged into an export, and beside the model
+/// of the folder "model".
+void check_that_adapters_travel(const Exported& place, const std::string& recipe) {
+  const auto evaluation = [&](const std::string& program, const std::string& run) {
+    const ProcessResult result =
+        run_program(program, {"evaluate", "--checkpoint", place / run, "--data", place / "held_out.pbin"});
+    check_success(result);
+    return result.out;
+  };
+  const std::string expected = evaluation(recipe, "adapted");
+  const Arguments export_run{"export", "--checkpoint", place / "adapted", "--output"};
+  check_success(run_program(recipe, with(export_run, {place / "merged"})));
+  check_success(place.run({"import", place / "merged", "--output", place / "imported"}));
+  CHECK(evaluation("tiny_llama", "imported") == expected);
+  check_success(run_program(recipe, with(export_run, {place / "adapters", "--adapter"})));
+  check_success(
+      run_program(recipe, {"import", place / "model", "--adapter", place / "adapters", "--output", place / "again"}));
+  CHECK(evaluation(recipe, "again") == expected);
+}
+
 }  // namespace
 
 TEST_CASE("export and import: the same bits come back, with the tokeniser, and go on travelling") {
@@ -131,22 +151,8 @@ TEST_CASE("adapters are trained beside a run's weights, which keep their bits, a
   };
   CHECK(held_out_loss("adapted") < held_out_loss("run") - 0.1);
 
-  const auto evaluation = [&](const std::string& recipe, const std::string& run) {
-    const ProcessResult result =
-        run_program(recipe, {"evaluate", "--checkpoint", place / run, "--data", place / "held_out.pbin"});
-    check_success(result);
-    return result.out;
-  };
-  const std::string expected = evaluation("tiny_llama_lora", "adapted");
+  check_that_adapters_travel(place, "tiny_llama_lora");
   const Arguments export_run{"export", "--checkpoint", place / "adapted", "--output"};
-  check_success(run_program("tiny_llama_lora", with(export_run, {place / "merged"})));
-  check_success(place.run({"import", place / "merged", "--output", place / "imported"}));
-  CHECK(evaluation("tiny_llama", "imported") == expected);
-  check_success(run_program("tiny_llama_lora", with(export_run, {place / "adapters", "--adapter"})));
-  check_success(run_program("tiny_llama_lora",
-                            {"import", place / "model", "--adapter", place / "adapters", "--output", place / "again"}));
-  CHECK(evaluation("tiny_llama_lora", "again") == expected);
-
   check_refusal(place.run({"export", "--checkpoint", place / "run", "--adapter", "--output", place / "none"}), 2,
                 {"[ADAPTER-04]"});
   check_refusal(run_program("tiny_llama_lora", {"import", place / "model", "--output", place / "none"}), 2,
@@ -171,22 +177,7 @@ TEST_CASE("adapters are trained beside a run's weights in NF4, on any number of 
   adapt("on_two", "2", {"run.steps=20"});
   CHECK(contains(adapt("on_two", "1", {"run.steps=40", "checkpoint.resume=auto"}), "resumed after step 20"));
   CHECK(final_state(place / "adapted") == final_state(place / "on_two"));
-
-  const auto evaluation = [&](const std::string& recipe, const std::string& run) {
-    const ProcessResult result =
-        run_program(recipe, {"evaluate", "--checkpoint", place / run, "--data", place / "held_out.pbin"});
-    check_success(result);
-    return result.out;
-  };
-  const std::string expected = evaluation("tiny_llama_qlora", "adapted");
-  const Arguments export_run{"export", "--checkpoint", place / "adapted", "--output"};
-  check_success(run_program("tiny_llama_qlora", with(export_run, {place / "merged"})));
-  check_success(place.run({"import", place / "merged", "--output", place / "imported"}));
-  CHECK(evaluation("tiny_llama", "imported") == expected);
-  check_success(run_program("tiny_llama_qlora", with(export_run, {place / "adapters", "--adapter"})));
-  check_success(run_program("tiny_llama_qlora",
-                            {"import", place / "model", "--adapter", place / "adapters", "--output", place / "again"}));
-  CHECK(evaluation("tiny_llama_qlora", "again") == expected);
+  check_that_adapters_travel(place, "tiny_llama_qlora");
 }
 
 TEST_CASE("weights of another recipe: what may differ is said by name, and all else refused by name") {

@@ -1,12 +1,14 @@
 #include "runtime/isa/rows.hpp"
 #include "runtime/kernels/nf4_values.hpp"
 
+#include <monomorph/spec/nf4_places.hpp>
+
 namespace monomorph::cpu::MONOMORPH_ISA {
 
 /// The elements of some blocks, of whose view `first` is the first one.
 void dequantize_nf4_blocks(const std::uint8_t* codes, const float* absmax, std::int64_t n_blocks, View values,
                            std::int64_t first) {
-  constexpr std::int64_t block = 64;
+  constexpr std::int64_t block = Nf4Places::block;
   in_compute_type(values.dtype, [&]<class S>() {
     alignas(64) S buffer[block];
     for (std::int64_t b = 0; b < n_blocks; ++b) {
