@@ -25,8 +25,20 @@ struct Serving {
   Clock::time_point begin{};
 };
 thread_local Serving* serving = nullptr;
-/// Set where a connection is one too many.
-thread_local bool refuses = false;
+
+/// One of the connections that may be served at a time. It is free again before the client can see the end of its
+/// connection: whoever opens one after another is never told that there are too many.
+class Place {
+ public:
+  explicit Place(std::atomic<std::int64_t>& taken) : taken_(taken) {}
+  Place(const Place&) = delete;
+  ~Place() { --taken_; }
+
+ private:
+  std::atomic<std::int64_t>& taken_;
+};
+/// The place of the connection that this thread is to serve; none where it is one too many.
+thread_local std::atomic<std::int64_t>* places = nullptr;
 
 /// What cpp-httplib reads and writes.
 class ConnectionStream : public httplib::Stream {
@@ -64,11 +76,13 @@ class ConnectionThreads : public httplib::TaskQueue {
   ConnectionThreads(std::int64_t most, std::atomic<std::int64_t>& open) : most_(most), open_(open) {}
 
   void enqueue(std::function<void()> serve) override {
+    const bool has_place = served_ < most_;
+    if (has_place) ++served_;
     const std::int64_t before = open_++;
     try {
       if (before < most_ + 16) {
-        std::thread([this, before, serve] {
-          refuses = before >= most_;
+        std::thread([this, has_place, serve] {
+          places = has_place ? &served_ : nullptr;
           serve();
           leave();
         }).detach();
@@ -76,7 +90,8 @@ class ConnectionThreads : public httplib::TaskQueue {
       }
     } catch (const std::system_error&) {  // no more threads
     }
-    refuses = true;
+    if (has_place) --served_;
+    places = nullptr;
     serve();
     leave();
   }
@@ -93,7 +108,8 @@ class ConnectionThreads : public httplib::TaskQueue {
   }
 
   std::int64_t most_;
-  std::atomic<std::int64_t>& open_;
+  std::atomic<std::int64_t>& open_;  ///< with those that are refused, or wait for what a client still sends
+  std::atomic<std::int64_t> served_ = 0;
   std::mutex mutex_;
   std::condition_variable left_;
 };
@@ -200,7 +216,8 @@ class HttpServer::Impl : private httplib::Server {
 
   bool process_and_close_socket(socket_t socket) override {
     Connection connection(socket, state_);
-    if (refuses) return refuse(connection, 503, "too many connections at once; try again later");
+    if (!places) return refuse(connection, 503, "too many connections at once; try again later");
+    const Place place(*places);
     Serving current{&connection};
     serving = &current;
     for (bool ends = false; !ends;) {
