@@ -225,6 +225,10 @@ MONOMORPH_LATER(relu_squared, (View h, View y), h, y)
 MONOMORPH_LATER(relu_squared_backward, (View h, View dy, View dh), h, dy, dh)
 MONOMORPH_LATER(swiglu, (View h, View y), h, y)
 MONOMORPH_LATER(swiglu_backward, (View h, View dy, View dh), h, dy, dh)
+MONOMORPH_LATER(geglu_exact, (View h, View y), h, y)
+MONOMORPH_LATER(geglu_exact_backward, (View h, View dy, View dh), h, dy, dh)
+MONOMORPH_LATER(geglu_tanh, (View h, View y), h, y)
+MONOMORPH_LATER(geglu_tanh_backward, (View h, View dy, View dh), h, dy, dh)
 MONOMORPH_LATER_WITH_IDS(tiled_attention, starts, q,
                          (View q, View k, View v, View out, View lse, AttentionShape shape, AttentionMask mask,
                           Starts starts = nullptr),

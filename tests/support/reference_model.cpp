@@ -196,29 +196,36 @@ struct Context {
   }
 };
 
-Tensor activate(const DecoderSpec& model, const Tensor& h) {
+Tensor gelu_exact(const Tensor& h) { return h * 0.5 * (1 + at::erf(h / std::numbers::sqrt2)); }
+Tensor gelu_tanh(const Tensor& h) {
   const double root_2_over_pi = std::sqrt(2 / std::numbers::pi);
-  switch (model.activation) {
+  return h * 0.5 * (1 + at::tanh(root_2_over_pi * (h + 0.044715 * h * h * h)));
+}
+
+/// @param h what a gated activation multiplies, if it is one   @param gate called for what it multiplies it by
+Tensor activate(Activation activation, const Tensor& h, auto gate) {
+  switch (activation) {
     case Activation::gelu_exact:
-      return h * 0.5 * (1 + at::erf(h / std::numbers::sqrt2));
+      return gelu_exact(h);
     case Activation::gelu_tanh:
-      return h * 0.5 * (1 + at::tanh(root_2_over_pi * (h + 0.044715 * h * h * h)));
+      return gelu_tanh(h);
     case Activation::relu_squared:
       return at::relu(h) * at::relu(h);
-    case Activation::swiglu:
-      break;
+    case Activation::swiglu: {
+      const Tensor of_gate = gate();
+      return of_gate * at::sigmoid(of_gate) * h;
+    }
+    case Activation::geglu_exact:
+      return gelu_exact(gate()) * h;
+    case Activation::geglu_tanh:
+      return gelu_tanh(gate()) * h;
   }
-  return h;  // gated: see mlp()
+  return h;
 }
 
 Tensor mlp(const Context& c, const Tensor& x, const std::string& prefix, const std::string& name = "mlp.") {
-  Tensor hidden = c.linear(x, prefix + name + "up");
-  if (c.model.activation == Activation::swiglu) {
-    const Tensor gate = c.linear(x, prefix + name + "gate");
-    hidden = gate * at::sigmoid(gate) * hidden;
-  } else {
-    hidden = activate(c.model, hidden);
-  }
+  const Tensor hidden = activate(c.model.activation, c.linear(x, prefix + name + "up"),
+                                 [&] { return c.linear(x, prefix + name + "gate"); });
   return c.linear(hidden, prefix + name + "down");
 }
 
@@ -286,13 +293,8 @@ Tensor expert(const Context& c, const Tensor& x, const std::string& prefix, std:
     const std::int64_t rows = stacked.size(0) / c.layer.mixture->n_experts;
     return stacked.slice(0, e * rows, (e + 1) * rows).t();
   };
-  Tensor hidden = at::matmul(x, weight("up"));
-  if (c.model.activation == Activation::swiglu) {
-    const Tensor gate = at::matmul(x, weight("gate"));
-    hidden = gate * at::sigmoid(gate) * hidden;
-  } else {
-    hidden = activate(c.model, hidden);
-  }
+  const Tensor hidden =
+      activate(c.model.activation, at::matmul(x, weight("up")), [&] { return at::matmul(x, weight("gate")); });
   return at::matmul(hidden, weight("down"));
 }
 

@@ -49,11 +49,11 @@ template <std::int64_t d_ff_multiple> struct FeedForwardMultipleInRange {
   }
 };
 template <std::int64_t d_ff_multiple, Activation activation, bool d_ff_given> struct FeedForwardMultipleIsRead {
-  static constexpr bool is_read = activation == Activation::swiglu && !d_ff_given;
+  static constexpr bool is_read = is_gated(activation) && !d_ff_given;
   static constexpr bool holds = is_read || d_ff_multiple == 256;
   static consteval void explain() {
     static_assert(holds,
-                  "[MODEL-07] d_ff_multiple must stay 256 unless d_ff is derived for Activation::swiglu, as nothing "
+                  "[MODEL-07] d_ff_multiple must stay 256 unless d_ff is derived for a gated activation, as nothing "
                   "else reads it; change d_ff_multiple (docs/rules.md#model-07)");
   }
 };
@@ -158,7 +158,7 @@ template <class R> consteval auto model_rules() {
   constexpr const auto& model = trunk_of<R>;
   constexpr auto heads = model.n_heads.value, width = model.d_model.value;
   constexpr bool countable = sizes_countable(model);
-  constexpr bool derives_gated = model.activation == Activation::swiglu && !model.d_ff.given;
+  constexpr bool derives_gated = is_gated(model.activation) && !model.d_ff.given;
   constexpr auto std = model.initialization.std;
   return RuleList<
       LayersInRange<model.n_layers.value>, VocabularyInRange<model.vocab_size.value>, WidthInRange<width>,

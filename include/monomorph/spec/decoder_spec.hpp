@@ -18,7 +18,12 @@ struct NormSpec {
   friend constexpr bool operator==(const NormSpec&, const NormSpec&) = default;
 };
 
-enum class Activation { gelu_exact, gelu_tanh, relu_squared, swiglu };
+enum class Activation { gelu_exact, gelu_tanh, relu_squared, swiglu, geglu_exact, geglu_tanh };
+/// Whether an activation multiplies what a second matrix makes of the same input.
+constexpr bool is_gated(Activation activation) {
+  using enum Activation;
+  return activation == swiglu || activation == geglu_exact || activation == geglu_tanh;
+}
 enum class Position { learned, rotary, none };
 
 /// Which projections have a bias.
@@ -48,9 +53,9 @@ struct DecoderSpec {
 
   Derived<std::int64_t>
       n_kv_heads{};  ///< KV: N (multi-head) unless given; fewer is grouped-query, 1 multi-query attention
-  Derived<std::int64_t> head_dim{};             ///< H: D / N unless given
-  Derived<std::int64_t> d_ff{};                 ///< F: 4 D unless given; for SwiGLU 8 D / 3 rounded up to d_ff_multiple
-  Defaulted<std::int64_t> d_ff_multiple = 256;  ///< only where d_ff is derived for SwiGLU
+  Derived<std::int64_t> head_dim{};  ///< H: D / N unless given
+  Derived<std::int64_t> d_ff{};      ///< F: 4 D unless given; of a gated one 8 D / 3 rounded up to d_ff_multiple
+  Defaulted<std::int64_t> d_ff_multiple = 256;  ///< only where d_ff is derived for a gated activation
   Defaulted<std::int64_t> vocab_multiple =
       1;  ///< the table is padded to a multiple of so many rows; padded ids have logit -inf
 
@@ -76,9 +81,7 @@ struct DecoderSpec {
   constexpr std::int64_t kv_width() const { return kv_heads() * head_width(); }
   constexpr std::int64_t qkv_width() const { return q_width() + 2 * kv_width(); }
   constexpr std::int64_t ff_width() const {
-    return d_ff.given                         ? d_ff.value
-           : activation == Activation::swiglu ? round_up(8 * d_model / 3, d_ff_multiple)
-                                              : 4 * d_model;
+    return d_ff.given ? d_ff.value : is_gated(activation) ? round_up(8 * d_model / 3, d_ff_multiple) : 4 * d_model;
   }
   constexpr std::int64_t padded_vocab() const { return round_up(vocab_size, vocab_multiple); }
 

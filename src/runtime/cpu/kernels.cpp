@@ -18,6 +18,10 @@ MONOMORPH_DISPATCH(void, relu_squared, (View h, View y), (h, y))
 MONOMORPH_DISPATCH(void, relu_squared_backward, (View h, View dy, View dh), (h, dy, dh))
 MONOMORPH_DISPATCH(void, swiglu, (View gate_up, View y), (gate_up, y))
 MONOMORPH_DISPATCH(void, swiglu_backward, (View gate_up, View dy, View dgate_up), (gate_up, dy, dgate_up))
+MONOMORPH_DISPATCH(void, geglu_exact, (View gate_up, View y), (gate_up, y))
+MONOMORPH_DISPATCH(void, geglu_exact_backward, (View gate_up, View dy, View dgate_up), (gate_up, dy, dgate_up))
+MONOMORPH_DISPATCH(void, geglu_tanh, (View gate_up, View y), (gate_up, y))
+MONOMORPH_DISPATCH(void, geglu_tanh_backward, (View gate_up, View dy, View dgate_up), (gate_up, dy, dgate_up))
 
 MONOMORPH_DISPATCH(void, layer_norm, (View x, View weight, View bias, double epsilon, View y, View mean, View rstd),
                    (x, weight, bias, epsilon, y, mean, rstd))

@@ -48,6 +48,10 @@ void relu_squared(Queue queue, View h_MF, View y_MF);
 void relu_squared_backward(Queue queue, View h_MF, View dy_MF, View dh_MF);
 void swiglu(Queue queue, View gate_up_M2F, View y_MF);
 void swiglu_backward(Queue queue, View gate_up_M2F, View dy_MF, View dgate_up_M2F);
+void geglu_exact(Queue queue, View gate_up_M2F, View y_MF);
+void geglu_exact_backward(Queue queue, View gate_up_M2F, View dy_MF, View dgate_up_M2F);
+void geglu_tanh(Queue queue, View gate_up_M2F, View y_MF);
+void geglu_tanh_backward(Queue queue, View gate_up_M2F, View dy_MF, View dgate_up_M2F);
 
 /// Each part has the dtype of the sum or, if the sum is fp32, all that have not have one other of 16 bits: on the wire
 /// gradients may be narrower than a rank's own. There are 1 to 2,048 parts.

@@ -55,6 +55,8 @@ concept HasElementwiseKernels = requires(Queue queue, View v, DropoutKey key, ra
   gelu_tanh(queue, v, v), gelu_tanh_backward(queue, v, v, v);
   relu_squared(queue, v, v), relu_squared_backward(queue, v, v, v);
   swiglu(queue, v, v), swiglu_backward(queue, v, v, v);
+  geglu_exact(queue, v, v), geglu_exact_backward(queue, v, v, v);
+  geglu_tanh(queue, v, v), geglu_tanh_backward(queue, v, v, v);
 };
 
 template <class Queue> concept HasProducts = requires(Queue queue, View v) {
