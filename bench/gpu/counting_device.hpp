@@ -176,13 +176,14 @@ inline void linear_backward_input_gelu_tanh(Queue, View dout, View w, View h, Vi
 inline void layer_norm(Queue, View x, View weight, View bias, double epsilon, View y, View mean, View rstd) {
   count("norms", costs::layer_norm(x, weight, bias, epsilon, y, mean, rstd));
 }
-inline void rms_norm(Queue, View x, View weight, View bias, double epsilon, View y, View rstd) {
+inline void rms_norm(Queue, View x, View weight, View bias, double epsilon, View y, View rstd,
+                     double = no_weight_offset) {
   count("norms", costs::rms_norm(x, weight, bias, epsilon, y, rstd));
 }
 inline void layer_norm_recompute(Queue, View x, View weight, View bias, View mean, View rstd, View y) {
   count("norms again", costs::layer_norm_recompute(x, weight, bias, mean, rstd, y));
 }
-inline void rms_norm_recompute(Queue, View x, View weight, View bias, View rstd, View y) {
+inline void rms_norm_recompute(Queue, View x, View weight, View bias, View rstd, View y, double = no_weight_offset) {
   count("norms again", costs::rms_norm_recompute(x, weight, bias, rstd, y));
 }
 inline void layer_norm_backward(Queue, View dy, View x, View weight, View mean, View rstd, View dx, bool add,
@@ -190,7 +191,7 @@ inline void layer_norm_backward(Queue, View dy, View x, View weight, View mean, 
   count("norms backward", costs::layer_norm_backward(dy, x, weight, mean, rstd, dx, add, dweight, dbias, accumulate));
 }
 inline void rms_norm_backward(Queue, View dy, View x, View weight, View rstd, View dx, bool add, View dweight,
-                              View dbias, bool accumulate) {
+                              View dbias, bool accumulate, double = no_weight_offset) {
   count("norms backward", costs::rms_norm_backward(dy, x, weight, rstd, dx, add, dweight, dbias, accumulate));
 }
 

@@ -184,6 +184,13 @@ TEST_CASE("norms on a GPU", "[norm]") {
       });
       for (const Mirror* result : {&y, &dy}) result->check_equal(tolerance(dtype));
       for (const Mirror* result : {&rstd, &dweight}) result->check_equal(tolerance(statistic));
+      on_both([&](auto q) {
+        rms_norm(q, x.on(q), weight.on(q), View{}, 1e-5, y.on(q), rstd.on(q), 1);
+        rms_norm_backward(q, dy.on(q), x.on(q), weight.on(q), rstd.on(q), dy.on(q), false, dweight.on(q), View{}, false,
+                          1);
+      });
+      for (const Mirror* result : {&y, &dy}) result->check_equal(tolerance(dtype));
+      for (const Mirror* result : {&rstd, &dweight}) result->check_equal(tolerance(statistic));
     }
 }
 

@@ -282,18 +282,23 @@ MONOMORPH_LATER(linear_backward_weight, (View dy, View x, View dw, View dbias, b
                 accumulate)
 MONOMORPH_LATER(layer_norm, (View x, View weight, View bias, double epsilon, View y, View mean, View rstd), x, weight,
                 bias, epsilon, y, mean, rstd)
-MONOMORPH_LATER(rms_norm, (View x, View weight, View bias, double epsilon, View y, View rstd), x, weight, bias, epsilon,
-                y, rstd)
+MONOMORPH_LATER(rms_norm,
+                (View x, View weight, View bias, double epsilon, View y, View rstd,
+                 double weight_offset = no_weight_offset),
+                x, weight, bias, epsilon, y, rstd, weight_offset)
 MONOMORPH_LATER(layer_norm_recompute, (View x, View weight, View bias, View mean, View rstd, View y), x, weight, bias,
                 mean, rstd, y)
-MONOMORPH_LATER(rms_norm_recompute, (View x, View weight, View bias, View rstd, View y), x, weight, bias, rstd, y)
+MONOMORPH_LATER(rms_norm_recompute,
+                (View x, View weight, View bias, View rstd, View y, double weight_offset = no_weight_offset), x, weight,
+                bias, rstd, y, weight_offset)
 MONOMORPH_LATER(layer_norm_backward,
                 (View dy, View x, View weight, View mean, View rstd, View dx, bool add, View dweight, View dbias,
                  bool accumulate),
                 dy, x, weight, mean, rstd, dx, add, dweight, dbias, accumulate)
 MONOMORPH_LATER(rms_norm_backward,
-                (View dy, View x, View weight, View rstd, View dx, bool add, View dweight, View dbias, bool accumulate),
-                dy, x, weight, rstd, dx, add, dweight, dbias, accumulate)
+                (View dy, View x, View weight, View rstd, View dx, bool add, View dweight, View dbias, bool accumulate,
+                 double weight_offset = no_weight_offset),
+                dy, x, weight, rstd, dx, add, dweight, dbias, accumulate, weight_offset)
 MONOMORPH_LATER(rotary_table, (RotarySpec rotary, View cos, View sin), rotary, cos, sin)
 MONOMORPH_LATER_WITH_IDS(rotary, starts, x,
                          (View x, View cos, View sin, std::int64_t tokens, std::int64_t first, bool inverse,

@@ -162,7 +162,8 @@ struct Context {
     Tensor y = x;
     if (model.norm.kind == NormKind::layer_norm) y = x - x.mean(-1, true);
     y = y / (y * y).mean(-1, true).add(model.norm.epsilon.value).sqrt();
-    y = y * leaves(name + ".weight");
+    const Tensor weight = leaves(name + ".weight");
+    y = y * (model.norm.kind == NormKind::zero_centered_rms_norm ? weight + 1 : weight);
     const Tensor bias = leaves(name + ".bias");
     return bias.defined() ? y + bias : y;
   }

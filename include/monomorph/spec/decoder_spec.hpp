@@ -9,7 +9,11 @@
 
 namespace monomorph {
 
-enum class NormKind { layer_norm, rms_norm };
+enum class NormKind {
+  layer_norm,
+  rms_norm,
+  zero_centered_rms_norm,  ///< multiplies by 1 + weight, so that weight decay draws towards 1 (Gemma)
+};
 /// Normalisation before attention, before the MLP and before the head.
 struct NormSpec {
   Defaulted<NormKind> kind = NormKind::layer_norm;

@@ -26,7 +26,9 @@ std::string embedding_text(const EncoderSpec& encoder) {
 
 }  // namespace
 
-std::string text_of(NormKind kind) { return word_of(kind, std::array<std::string_view, 2>{"layer_norm", "rms_norm"}); }
+std::string text_of(NormKind kind) {
+  return word_of(kind, std::array<std::string_view, 3>{"layer_norm", "rms_norm", "zero_centered_rms_norm"});
+}
 std::string text_of(Activation activation) {
   return word_of(activation, std::array<std::string_view, 6>{"gelu_exact", "gelu_tanh", "relu_squared", "swiglu",
                                                              "geglu_exact", "geglu_tanh"});

@@ -7,6 +7,7 @@
 #include <monomorph/runtime/kernels/dropout.hpp>
 #include <monomorph/runtime/kernels/expert_products.hpp>
 #include <monomorph/runtime/kernels/nf4.hpp>
+#include <monomorph/runtime/kernels/norm.hpp>
 #include <monomorph/runtime/kernels/optimizer.hpp>
 #include <monomorph/runtime/kernels/random.hpp>
 #include <monomorph/runtime/kernels/routing.hpp>
@@ -78,13 +79,15 @@ void record_amax(Queue queue, const ElementUpdate& run, std::int64_t first, Shap
 // Norms.
 void layer_norm(Queue queue, View x_MD, View weight_H, View bias_H, double epsilon, View y_MD, View mean_M,
                 View rstd_M);
-void rms_norm(Queue queue, View x_MD, View weight_H, View bias_H, double epsilon, View y_MD, View rstd_M);
+void rms_norm(Queue queue, View x_MD, View weight_H, View bias_H, double epsilon, View y_MD, View rstd_M,
+              double weight_offset = no_weight_offset);
 void layer_norm_recompute(Queue queue, View x_MD, View weight_H, View bias_H, View mean_M, View rstd_M, View y_MD);
-void rms_norm_recompute(Queue queue, View x_MD, View weight_H, View bias_H, View rstd_M, View y_MD);
+void rms_norm_recompute(Queue queue, View x_MD, View weight_H, View bias_H, View rstd_M, View y_MD,
+                        double weight_offset = no_weight_offset);
 void layer_norm_backward(Queue queue, View dy_MD, View x_MD, View weight_H, View mean_M, View rstd_M, View dx_MD,
                          bool add_to_dx, View dweight_H, View dbias_H, bool accumulate);
 void rms_norm_backward(Queue queue, View dy_MD, View x_MD, View weight_H, View rstd_M, View dx_MD, bool add_to_dx,
-                       View dweight_H, View dbias_H, bool accumulate);
+                       View dweight_H, View dbias_H, bool accumulate, double weight_offset = no_weight_offset);
 
 // Attention and positions.
 void rotary_table(Queue queue, const RotarySpec& rotary, View cos_TH, View sin_TH);

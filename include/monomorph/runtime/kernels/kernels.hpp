@@ -67,10 +67,10 @@ template <class Queue> concept HasProducts = requires(Queue queue, View v) {
 };
 
 template <class Queue> concept HasNorms = requires(Queue queue, View v) {
-  layer_norm(queue, v, v, v, 0.0, v, v, v), rms_norm(queue, v, v, v, 0.0, v, v);
-  layer_norm_recompute(queue, v, v, v, v, v, v), rms_norm_recompute(queue, v, v, v, v, v);
+  layer_norm(queue, v, v, v, 0.0, v, v, v), rms_norm(queue, v, v, v, 0.0, v, v, 1.0);
+  layer_norm_recompute(queue, v, v, v, v, v, v), rms_norm_recompute(queue, v, v, v, v, v, 1.0);
   layer_norm_backward(queue, v, v, v, v, v, v, false, v, v, false);
-  rms_norm_backward(queue, v, v, v, v, v, false, v, v, false);
+  rms_norm_backward(queue, v, v, v, v, v, false, v, v, false, 1.0);
 };
 
 template <class Queue>
