@@ -230,10 +230,11 @@ inline void reference_attention_backward(Queue, View q, View k, View v, View out
   count("attention backward", costs::attention_backward(q, k, v, out, lse, dout, dq, dk, dv, shape, mask));
 }
 
-inline void embedding(Queue, Starts, View table, View positions, std::int64_t, std::int64_t, View x, Starts = nullptr) {
+inline void embedding(Queue, Starts, View table, View positions, std::int64_t, std::int64_t, View x, Starts = nullptr,
+                      double = 1) {
   count("embedding", costs::embedding(table, positions, x));
 }
-inline void embedding_backward(Queue, Starts, View dx, View dtable, bool accumulate) {
+inline void embedding_backward(Queue, Starts, View dx, View dtable, bool accumulate, double = 1) {
   count("embedding backward", costs::embedding_backward(dx, dtable, accumulate));
 }
 inline void position_embedding_backward(Queue, View dx, std::int64_t, View dpositions, bool accumulate,

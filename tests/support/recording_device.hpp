@@ -265,13 +265,14 @@ MONOMORPH_LATER(fill_uniform, (View x, const random::Stream& stream, std::uint64
 MONOMORPH_LATER(add, (View x, View y), x, y)
 MONOMORPH_LATER(scale, (View x, double a, View y), x, a, y)
 inline void embedding(Queue, Starts ids, View table, View positions, std::int64_t tokens, std::int64_t first, View x,
-                      Starts starts = nullptr) {
+                      Starts starts = nullptr, double scale = 1) {
   Recorder::the().add([=, ids = Ids(ids, x.shape.rows), starts = Ids(starts, x.shape.rows)] {
-    cpu::embedding(cpu::Queue{}, ids, table, positions, tokens, first, x, starts);
+    cpu::embedding(cpu::Queue{}, ids, table, positions, tokens, first, x, starts, scale);
   });
 }
-MONOMORPH_LATER_WITH_IDS(embedding_backward, ids, dx, (Starts ids, View dx, View dtable, bool accumulate), ids, dx,
-                         dtable, accumulate)
+MONOMORPH_LATER_WITH_IDS(embedding_backward, ids, dx,
+                         (Starts ids, View dx, View dtable, bool accumulate, double scale = 1), ids, dx, dtable,
+                         accumulate, scale)
 MONOMORPH_LATER_WITH_IDS(position_embedding_backward, starts, dx,
                          (View dx, std::int64_t tokens, View dpositions, bool accumulate, Starts starts = nullptr), dx,
                          tokens, dpositions, accumulate, starts)

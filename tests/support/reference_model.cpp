@@ -277,8 +277,8 @@ Tensor attention(const Context& c, const Tensor& x, const std::string& prefix, i
   }
   k = k.repeat_interleave(N / KV, 1);
   v = v.repeat_interleave(N / KV, 1);
-  const Tensor scores =
-      (at::matmul(q, k.transpose(2, 3)) / std::sqrt(static_cast<double>(H))).masked_fill(c.hidden(B, block), -infinity);
+  const double scale = model.multiplier.attention.value_or(1 / std::sqrt(static_cast<double>(H)));
+  const Tensor scores = (at::matmul(q, k.transpose(2, 3)) * scale).masked_fill(c.hidden(B, block), -infinity);
   Tensor probabilities = at::softmax(scores, -1);
   if (c.dropout != nullptr && model.dropout.attention > 0) {
     probabilities = probabilities * c.attention_mask(B, static_cast<std::uint32_t>(block + 1));
@@ -372,7 +372,7 @@ Tensor block_output(const Context& c, const Tensor& x, const std::string& prefix
 
 Tensor embedded(const Context& c, const std::vector<std::int32_t>& ids) {
   const std::int64_t M = static_cast<std::int64_t>(ids.size()), T = c.model.context_length;
-  Tensor x = c.leaves("embedding.weight").index_select(0, indices(ids));
+  Tensor x = c.leaves("embedding.weight").index_select(0, indices(ids)) * c.model.multiplier.embedding.value;
   if (c.model.position == Position::learned)
     x = x + c.leaves("position_embedding.weight").index_select(0, c.positions(M / T).view({M}));
   return c.drop(x, 0, 0, c.model.dropout.embedding);

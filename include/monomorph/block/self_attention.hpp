@@ -14,6 +14,10 @@ template <class R> struct SelfAttention {
   static constexpr std::int64_t D = model.d_model, Q = model.q_width(), K = model.kv_width(), QKV = model.qkv_width();
   using Policy = attention_of<R>;
   static constexpr AttentionMask mask = Policy::mask;
+  /// By which products of queries and keys are multiplied.
+  static constexpr double score_scale() {
+    return model.multiplier.attention.value_or(1 / initializers::square_root(static_cast<double>(model.head_width())));
+  }
   static constexpr NormNames norm_before{"attention_norm.weight", "attention_norm.bias"},
       norm_after{"attention_post_norm.weight", "attention_post_norm.bias"};
   static constexpr DropoutSite out_site = DropoutSite::attention_out;

@@ -147,6 +147,18 @@ template <std::int64_t d_ff, std::int64_t d_model, bool d_ff_given> struct FeedF
   }
 };
 
+template <std::int64_t embedding_millionths, std::int64_t attention_millionths> struct MultipliersPositive {
+  static constexpr bool is_positive(std::int64_t millionths) {
+    return 0 < millionths && millionths < beyond_millionths;
+  }
+  static constexpr bool holds = is_positive(embedding_millionths) && is_positive(attention_millionths);
+  static consteval void explain() {
+    static_assert(holds,
+                  "[MODEL-18] multiplier.embedding and multiplier.attention must be above 0 and finite; change "
+                  "MultiplierSpec, or leave it out (docs/rules.md#model-18)");
+  }
+};
+
 /// What follows from the sizes may be computed.
 constexpr bool sizes_countable(const auto& model) {
   return is_count(model.vocab_size) && is_count(model.n_heads) && is_count(model.d_model) &&
@@ -174,6 +186,8 @@ template <class R> consteval auto model_rules() {
       FeedForwardRoundedUpLittle<derives_gated ? model.d_ff_multiple.value : 1, width>,
       InitializationKeepsScale<millionths_down(std.value_or(0)), width>, LayerNormNeedsTwo<model.norm.kind, width>,
       FeedForwardInProportion<model.d_ff.value_or(1), width, model.d_ff.given>,
+      MultipliersPositive<millionths_up(model.multiplier.embedding),
+                          millionths_up(model.multiplier.attention.value_or(1))>,
       ParametersCountable<model.n_layers.value, width, heads, countable ? model.head_width() : 0,
                           countable ? model.ff_width() : 0>>{};
 }

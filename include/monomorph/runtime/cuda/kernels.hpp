@@ -110,8 +110,10 @@ void paged_attention(Queue queue, View q, View k_cache, View v_cache, View out, 
 
 // The ends of a decoder.
 void embedding(Queue queue, const std::int32_t* ids_M, View table_VD, View positions_TD, std::int64_t tokens,
-               std::int64_t first_position, View x_MD, const std::int32_t* document_starts_M = nullptr);
-void embedding_backward(Queue queue, const std::int32_t* ids_M, View dx_MD, View dtable_VD, bool accumulate);
+               std::int64_t first_position, View x_MD, const std::int32_t* document_starts_M = nullptr,
+               double scale = 1);
+void embedding_backward(Queue queue, const std::int32_t* ids_M, View dx_MD, View dtable_VD, bool accumulate,
+                        double scale = 1);
 void position_embedding_backward(Queue queue, View dx_MD, std::int64_t tokens, View dpositions_TD, bool accumulate,
                                  const std::int32_t* document_starts_M = nullptr);
 void cross_entropy(Queue queue, const TokenLogits& logits, const LossTerms& terms = {});

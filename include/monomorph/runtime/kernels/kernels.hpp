@@ -88,8 +88,8 @@ concept HasAttention = requires(Queue queue, View v, AttentionShape shape, Atten
 
 template <class Queue>
 concept HasEndsOfDecoders = requires(Queue queue, View v, const std::int32_t* ids, TokenLogits logits) {
-  embedding(queue, ids, v, v, std::int64_t{}, std::int64_t{}, v, ids);
-  embedding_backward(queue, ids, v, v, false);
+  embedding(queue, ids, v, v, std::int64_t{}, std::int64_t{}, v, ids, 1.0);
+  embedding_backward(queue, ids, v, v, false, 1.0);
   position_embedding_backward(queue, v, std::int64_t{}, v, false, ids);
   cross_entropy(queue, logits, LossTerms{});
 };
