@@ -245,6 +245,7 @@ Tensor rotary_angles(const DecoderSpec& model, const Tensor& positions_BT) {
                             (scaling.high_frequency_factor - scaling.low_frequency_factor);
       frequency = (1 - smooth) * frequency / scaling.factor + smooth * frequency;
     }
+    frequency /= model.rotary.linear.factor;
     frequencies.push_back(frequency);
   }
   return positions_BT.unsqueeze(1).unsqueeze(3) * leaf(frequencies, {half}, false);

@@ -27,6 +27,7 @@ template <class R> struct SelfAttention {
     to.add_size("heads", model.n_heads, usual.n_heads);
     to.add_size("key heads", model.kv_heads(), usual.kv_heads());
     to.add_size("head width", model.head_width(), usual.head_width());
+    if (model.rotary != usual.rotary) to.add("rotary base ", model.rotary.base.value);
   }
 
   struct QueryWidths {

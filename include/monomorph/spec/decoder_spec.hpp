@@ -97,6 +97,12 @@ struct DecoderSpec {
   }
 };
 
+/// The model with these rotary positions.
+constexpr DecoderSpec rotated(DecoderSpec model, const RotarySpec& rotary) {
+  model.rotary = rotary;
+  return model;
+}
+
 }  // namespace monomorph
 
 MONOMORPH_SPEC(monomorph::NormSpec, kind, epsilon, bias);
