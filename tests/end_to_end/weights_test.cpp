@@ -357,7 +357,7 @@ TEST_CASE("monomorph-checkpoint recipe prints the recipe of a folder's model") {
   const std::string fixtures = MONOMORPH_SOURCE_DIR "/tests/fixtures/weights/";
   for (const std::string name :
        {"gpt2", "gpt2_untied", "llama", "llama_options", "llama_linear", "llama_dynamic", "llama_yarn_options",
-        "mistral", "qwen2", "qwen3", "qwen3_yarn", "mixtral", "bert", "bert_masked"}) {
+        "mistral", "qwen2", "qwen3", "qwen3_yarn", "mixtral", "gemma2", "gemma3", "bert", "bert_masked"}) {
     CAPTURE(name);
     const ProcessResult printed = run_program("monomorph-checkpoint", {"recipe", fixtures + name, "--name", name});
     check_success(printed);

@@ -17,7 +17,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<const Family*, 7> all_families{&gpt2, &llama, &mistral, &qwen2, &qwen3, &mixtral, &bert};
+constexpr std::array<const Family*, 9> all_families{&gpt2,    &llama,  &mistral, &qwen2, &qwen3,
+                                                    &mixtral, &gemma2, &gemma3,  &bert};
 
 /// Keys that any config.json may have and that change nothing in what a decoder computes: where the file comes from,
 /// how its weights are stored, how text is generated, and what belongs to other tasks.

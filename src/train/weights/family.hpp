@@ -68,7 +68,7 @@ std::span<const Family* const> families();
 const Family* find_family(std::string_view model_type);
 
 // Defined each in a file of its own.
-extern const Family gpt2, llama, mistral, qwen2, qwen3, mixtral, bert;
+extern const Family gpt2, llama, mistral, qwen2, qwen3, mixtral, gemma2, gemma3, bert;
 
 /// The family that expresses a recipe's model.
 /// @throws UsageError [WEIGHTS-01] none does: what the one that comes nearest lacks

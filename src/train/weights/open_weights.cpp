@@ -18,8 +18,8 @@
 namespace monomorph::train {
 namespace {
 
-constexpr std::array<std::string_view, 5> changed_by_training{"mask", "attention", "model.context_length",
-                                                              "model.vocab_size", "model.rotary."};
+constexpr std::array<std::string_view, 6> changed_by_training{
+    "mask", "local.", "attention", "model.context_length", "model.vocab_size", "model.rotary."};
 constexpr std::array<std::string_view, 1> changed_by_import{"model.context_length"};
 
 /// Compares what decides the function of two models.

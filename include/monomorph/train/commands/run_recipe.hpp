@@ -21,7 +21,10 @@ template <class R> std::vector<train::LayerKind> layer_kinds() {
                           .name = name.substr(0, name.find('<')),
                           .is_plain_block = is_plain_block<R, Block>,
                           .mixture = mixture_of_block<R, Block>};
-    if constexpr (is_plain_block<R, Block>) kind.order = Block::block_order;
+    if constexpr (is_plain_block<R, Block>) {
+      kind.order = Block::block_order;
+      kind.rotary = &trunk_of<typename Block::Tower>.rotary;
+    }
     if constexpr (requires { Block::template describe<R>(kind.features); }) Block::template describe<R>(kind.features);
     kinds.push_back(std::move(kind));
   });
