@@ -245,6 +245,10 @@ TEST_CASE("export is refused where it can't be, and never writes over a model") 
   check_refusal(place.run({"export", "--checkpoint", place / "nowhere", "--output", place / "other"}), 2, {"[RUN-03]"});
   check_refusal(place.run({"export", "--checkpoint", place / "run", "--output", place / "other", "--dtype", "int8"}), 2,
                 {"[RUN-13]", "int8"});
+  const Arguments to_other{"export", "--checkpoint", place / "run", "--output", place / "other", "--model-type"};
+  check_refusal(place.run(with(to_other, {"mamba"})), 2, {"[RUN-13]", "mamba", "gpt2"});
+  check_refusal(place.run(with(to_other, {"bert"})), 2, {"[WEIGHTS-01]", "tiny_gpt2 can't be a bert: "});
+  check_refusal(place.run(with(to_other, {"gpt2", "--adapter"})), 2, {"[RUN-13]", "--model-type"});
   check_refusal(run_program("tiny_llama", {"export", "--checkpoint", place / "run", "--output", place / "other"}), 2,
                 {"[RUN-04]"});
   CHECK_FALSE(fs::exists(place / "other"));
@@ -355,9 +359,9 @@ TEST_CASE("weights that are NaN are loaded, and warned of") {
 
 TEST_CASE("monomorph-checkpoint recipe prints the recipe of a folder's model") {
   const std::string fixtures = MONOMORPH_SOURCE_DIR "/tests/fixtures/weights/";
-  for (const std::string name :
-       {"gpt2", "gpt2_untied", "llama", "llama_options", "llama_linear", "llama_dynamic", "llama_yarn_options",
-        "mistral", "qwen2", "qwen3", "qwen3_yarn", "mixtral", "bert", "bert_masked"}) {
+  for (const std::string name : {"gpt2", "gpt2_untied", "llama", "llama_options", "llama_linear", "llama_dynamic",
+                                 "llama_yarn_options", "mistral", "qwen2", "qwen3", "qwen3_yarn", "mixtral", "bert",
+                                 "bert_masked", "roberta", "xlm_roberta", "camembert_masked"}) {
     CAPTURE(name);
     const ProcessResult printed = run_program("monomorph-checkpoint", {"recipe", fixtures + name, "--name", name});
     check_success(printed);

@@ -30,15 +30,16 @@ class TensorStream {
   TensorStream(CheckpointWeights& weights, DType dtype) : weights_(weights), dtype_(dtype) {}
 
   void give(const PlacedTensor& tensor, const runtime::ByteSink& sink) {
-    if (tensor.parts.empty()) return give_zeros(tensor, sink);
+    if (tensor.parts.empty()) return give_zeros(tensor.elements(), sink);
     if (tensor.transposed) return give_transposed(tensor, sink);
+    give_zeros(tensor.unused_rows * tensor.cols, sink);
     for (const PlacedPart& part : tensor.parts)
       stream_elements(weights_, part.name, part.first_row * part.shape.cols, part.shape.elements(), dtype_, sink);
   }
 
  private:
-  void give_zeros(const PlacedTensor& tensor, const runtime::ByteSink& sink) const {
-    sink(std::vector<std::byte>(static_cast<std::size_t>(tensor.elements() * size_of(dtype_))));
+  void give_zeros(std::int64_t elements, const runtime::ByteSink& sink) const {
+    if (elements > 0) sink(std::vector<std::byte>(static_cast<std::size_t>(elements * size_of(dtype_))));
   }
   /// Some columns of ours at a time, which are the rows there.
   void give_transposed(const PlacedTensor& tensor, const runtime::ByteSink& sink) {
@@ -137,6 +138,14 @@ void create_empty(const std::string& folder) {
   }
 }
 
+/// The recipe's model as the family's files are to have it.
+PortableModel model_to_write(const Family& family, const RecipeProgram& recipe, const ExportOptions& options) {
+  PortableModel portable = portable_model(recipe);
+  portable.unused_positions = family.base.unused_positions;
+  if (family.base.unused_positions > 0 && options.padding) portable.unused_positions = *options.padding + 1;
+  return portable;
+}
+
 std::string config_text(const Family& family, const PortableModel& portable, const ExportOptions& options) {
   const DType dtype = options.dtype;
   nlohmann::json config = config_of(family, portable);
@@ -155,13 +164,14 @@ std::string config_text(const Family& family, const PortableModel& portable, con
 
 std::string export_folder(const RecipeProgram& recipe, const std::string& checkpoint, const std::string& folder,
                           const ExportOptions& options) {
-  const Family& family = family_for(recipe);
-  const auto files = divided(placed_tensors(family, recipe), options);
+  const Family& family = family_for(recipe, options.family);
+  const PortableModel portable = model_to_write(family, recipe, options);
+  const auto files = divided(placed_tensors(family, recipe, portable.unused_positions), options);
   MergedWeights weights(checkpoint, recipe);
   create_empty(folder);
   TensorStream stream(weights, options.dtype);
   const std::int64_t n_bytes = write_weights(folder, files, stream, options.dtype);
-  write_text(folder + "/config.json", config_text(family, portable_model(recipe), options));
+  write_text(folder + "/config.json", config_text(family, portable, options));
   return fmt::format("{}: {} of {} weights in {}, as {}{}", folder, format_bytes(n_bytes), name_of(options.dtype),
                      files.size() == 1 ? "one file" : fmt::format("{} files", files.size()), family.architecture,
                      recipe.low_rank != nullptr ? ", adapters merged" : "");

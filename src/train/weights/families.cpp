@@ -17,7 +17,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<const Family*, 7> all_families{&gpt2, &llama, &mistral, &qwen2, &qwen3, &mixtral, &bert};
+constexpr std::array<const Family*, 10> all_families{&gpt2,    &llama, &mistral, &qwen2,       &qwen3,
+                                                     &mixtral, &bert,  &roberta, &xlm_roberta, &camembert};
 
 /// Keys that any config.json may have and that change nothing in what a decoder computes: where the file comes from,
 /// how its weights are stored, how text is generated, and what belongs to other tasks.
@@ -94,7 +95,8 @@ std::optional<std::string> take(const ConfigRow& row, const json& value, Portabl
 }
 
 /// What would be read from the config.json that is written for a model: in what it differs, the family lacks something.
-PortableModel expressed(const Family& family, const PortableModel& portable) {
+PortableModel expressed(const Family& family, PortableModel portable) {
+  portable.unused_positions = family.base.unused_positions;
   PortableModel read = family.base;
   for (const ConfigRow& row : family.config) {
     const json value = row.value(portable);
@@ -122,22 +124,24 @@ const Family* find_family(std::string_view model_type) {
   return found == all_families.end() ? nullptr : *found;
 }
 
-const Family& family_for(const RecipeProgram& recipe) {
+const Family& family_for(const RecipeProgram& recipe, const Family* asked) {
   const PortableModel portable = portable_model(recipe);
   const Family* nearest = nullptr;
   std::vector<std::string> least;
   for (const Family* const family : all_families) {
+    if (asked != nullptr && family != asked) continue;
     std::vector<std::string> features = lacking(*family, portable);
     if (features.empty()) return *family;
     if (nearest != nullptr && features.size() >= least.size()) continue;
     nearest = family;
     least = std::move(features);
   }
-  throw UsageError(
-      "WEIGHTS-01",
-      fmt::format("no family of Hugging Face's models that Monomorph knows can be {}; the nearest is {}, but "
-                  "{}; change the recipe",
-                  recipe.name, nearest->model_type, listed(std::move(least))));
+  const std::string who = asked != nullptr ? fmt::format("{} can't be a {}: ", recipe.name, asked->model_type)
+                                           : fmt::format(
+                                                 "no family of Hugging Face's models that Monomorph knows can "
+                                                 "be {}; the nearest is {}, but ",
+                                                 recipe.name, nearest->model_type);
+  throw UsageError("WEIGHTS-01", fmt::format("{}{}; change the recipe", who, listed(std::move(least))));
 }
 
 json config_of(const Family& family, const PortableModel& portable) {

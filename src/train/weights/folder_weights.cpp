@@ -48,7 +48,7 @@ FolderWeights::FolderWeights(FolderModel model, const RecipeProgram& recipe)
     : model_(std::move(model)), tensors_(model_.folder), numbers_(recipe.compute_dtype) {
   const Family& family = *model_.family;
   std::set<std::string> used;
-  for (const PlacedTensor& placed : placed_tensors(family, recipe)) {
+  for (const PlacedTensor& placed : placed_tensors(family, recipe, model_.portable.unused_positions)) {
     const std::optional<std::string> name = name_in_file(placed.name);
     if (!name && placed.parts.empty())
       throw UsageError("WEIGHTS-09",
@@ -131,10 +131,12 @@ void FolderWeights::add_parts(const PlacedTensor& placed, const FolderTensors::T
   const std::int64_t rows = placed.transposed ? shape[1] : shape[0], cols = placed.is_vector    ? 1
                                                                             : placed.transposed ? shape[0]
                                                                                                 : shape[1];
+  if (rows < placed.unused_rows)
+    refuse(tensor, fmt::format("of {} rows and more, of which that many are no token's", placed.unused_rows));
   const std::int64_t row_stride = placed.transposed ? 1 : cols, col_stride = placed.transposed ? rows : 1;
-  std::int64_t first_row = 0;
+  std::int64_t first_row = placed.unused_rows;
   for (const PlacedPart& part : placed.parts) {
-    const std::int64_t part_rows = placed.parts.size() == 1 ? rows
+    const std::int64_t part_rows = placed.parts.size() == 1 ? rows - placed.unused_rows
                                    : placed.is_vector       ? part.shape.cols
                                                             : part.shape.rows;
     const Shape of_part = placed.is_vector ? Shape{1, part_rows} : Shape{part_rows, cols};

@@ -74,7 +74,7 @@ bool may_have_other_rows(const std::string& name, const WeightsHparams& choices,
                          std::int64_t here) {
   if (name == "embedding.weight" || name == "head.weight")
     return choices.vocabulary.value != VocabularyRows::must_match;
-  if (name != "position_embedding.weight") return false;
+  if (name != position_table) return false;
   return choices.positions.value == PositionRows::interpolated ||
          (choices.positions.value == PositionRows::cut && there >= here);
 }

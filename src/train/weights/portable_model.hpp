@@ -21,6 +21,8 @@ struct PortableModel {
   BlockOrder order{};
   ModelOutput output{};
   std::optional<MixtureSpec> mixture{};  ///< in the place of an MLP; the width of an expert is the model's d_ff
+  /// Rows that no token has before those of a family's table of positions. Of a recipe's model none.
+  std::int64_t unused_positions = 0;
 };
 
 /// Of a recipe whose layers are all dense blocks of one order, or all a mixture's, with one mask. Whether attention
