@@ -18,6 +18,7 @@
 
 #include <fmt/format.h>
 
+#include <initializer_list>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -33,15 +34,27 @@ std::unique_ptr<const data::Tokenizer> tokenizer_of(const std::string& run_folde
   return read_run_tokenizer(file, recipe);
 }
 
+constexpr std::string_view end_of_text = "<|endoftext|>";
+
+/// The first of these tokens that a tokeniser has; empty if it has none.
+std::string first_of(const data::Tokenizer* tokenizer, std::initializer_list<std::string_view> tokens) {
+  for (const std::string_view token : tokens)
+    if (tokenizer != nullptr && tokenizer->find(token)) return std::string(token);
+  return "";
+}
+
 std::string export_to_folder(const RecipeProgram& recipe, const std::string& checkpoint, const std::string& run_folder,
                              const ExportCommandOptions& options, const data::Tokenizer* tokenizer) {
   ExportOptions how{.dtype = options.dtype, .bytes_per_file = options.megabytes_per_file * 1'000'000};
   how.family = options.family;
-  if (tokenizer != nullptr) how.end_of_text = tokenizer->find("<|endoftext|>");
-  if (tokenizer != nullptr) how.padding = tokenizer->find("<pad>");
+  if (tokenizer != nullptr) how.end_of_text = tokenizer->find(end_of_text);
+  if (const std::string padding = first_of(tokenizer, {"<pad>", "[PAD]"}); !padding.empty())
+    how.padding = tokenizer->find(padding);
   std::string line = export_folder(recipe, checkpoint, options.output, how);
   copy_companion_files(run_folder, options.output);
-  name_tokenizer_class(options.output);
+  // Attention does not look at what fills texts up, so that any token will do which stands in none.
+  const bool is_encoder = recipe.output == ModelOutput::embeddings;
+  name_tokenizer_class(options.output, is_encoder ? first_of(tokenizer, {"<pad>", "[PAD]", end_of_text}) : "");
   return line;
 }
 

@@ -61,10 +61,6 @@ bool is_of_four_bits(std::string_view key, const json& value) {
          is("load_in_4bit", true);
 }
 
-std::string entry_text(std::string_view key, const json& value) {
-  return in_quotes(fmt::format("{}: {}", key, value.dump(-1, ' ', true, json::error_handler_t::replace)));
-}
-
 /// What a file says of a row.   @throws UsageError [WEIGHTS-03]
 json value_of(const ConfigRow& row, const json& config, const std::string& where) {
   const auto found = config.find(row.key);
@@ -106,6 +102,7 @@ PortableModel expressed(const Family& family, PortableModel portable) {
     } catch (const NotExpressible&) {  // then it differs
     }
   }
+  read.embedding = portable.embedding;                        // lies in other files
   read.model.context_length = portable.model.context_length;  // with dynamic scaling of positions files have another
   return read;
 }

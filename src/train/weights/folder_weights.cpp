@@ -47,8 +47,14 @@ void gather_elements(const std::byte* from, std::int64_t stride, std::int64_t n,
 FolderWeights::FolderWeights(FolderModel model, const RecipeProgram& recipe)
     : model_(std::move(model)), tensors_(model_.folder), numbers_(recipe.compute_dtype) {
   const Family& family = *model_.family;
+  if (model_.sentence && !model_.sentence->projection.empty())
+    of_projection_.emplace(fmt::format("{}/{}", model_.folder, model_.sentence->projection));
   std::set<std::string> used;
   for (const PlacedTensor& placed : placed_tensors(family, recipe, model_.portable.unused_positions)) {
+    if (placed.is_projection) {
+      add_projection(placed);
+      continue;
+    }
     const std::optional<std::string> name = name_in_file(placed.name);
     if (!name && placed.parts.empty())
       throw UsageError("WEIGHTS-09",
@@ -68,6 +74,15 @@ FolderWeights::FolderWeights(FolderModel model, const RecipeProgram& recipe)
   }
   for (const auto& [name, tensor] : tensors_.all())
     if (!used.contains(name)) sort_out(name, recipe);
+}
+
+void FolderWeights::add_projection(const PlacedTensor& placed) {
+  if (!of_projection_) return;  // whoever reads says what is missing
+  for (const auto& [name, tensor] : of_projection_->all())
+    if (name == placed.name)
+      add_parts(placed, tensor);
+    else
+      unused_.push_back(fmt::format("{} in {}", name, model_.sentence->projection));
 }
 
 std::optional<std::string> FolderWeights::name_in_file(const std::string& name) const {

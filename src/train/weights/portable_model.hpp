@@ -3,6 +3,7 @@
 #include <monomorph/policy/model_kind.hpp>
 #include <monomorph/spec/attention_mask.hpp>
 #include <monomorph/spec/decoder_spec.hpp>
+#include <monomorph/spec/embedding_spec.hpp>
 #include <monomorph/spec/mixture_spec.hpp>
 #include <monomorph/train/describe/recipe_program.hpp>
 
@@ -20,7 +21,8 @@ struct PortableModel {
   AttentionMask mask{};
   BlockOrder order{};
   ModelOutput output{};
-  std::optional<MixtureSpec> mixture{};  ///< in the place of an MLP; the width of an expert is the model's d_ff
+  std::optional<MixtureSpec> mixture{};      ///< in the place of an MLP; the width of an expert is the model's d_ff
+  std::optional<EmbeddingSpec> embedding{};  ///< what an encoder makes of hidden states; not all files say it
   /// Rows that no token has before those of a family's table of positions. Of a recipe's model none.
   std::int64_t unused_positions = 0;
 };
@@ -36,6 +38,8 @@ PortableModel portable_model(const RecipeProgram& recipe);
 /// positions where positions are learned.
 using ModelFacts = std::map<std::string, std::string>;
 ModelFacts facts_of(const PortableModel& portable);
+/// Those of what an encoder makes of hidden states, in the order of EncoderSpec's fields.
+std::vector<Fact> embedding_facts(const EmbeddingSpec& embedding);
 /// Whether a fact of a model is one of these.   @param facts all of the same model
 bool decides_function(const std::string& name, const ModelFacts& facts);
 

@@ -13,7 +13,7 @@ constexpr ConfigRow padding{"pad_token_id", "1",
                             [](PortableModel& portable, const json& value) {
                               if (!value.is_number_integer()) throw WrongType{};
                               if (value < 0) throw NotExpressible{"positions begin behind it"};
-                              portable.unused_positions = config_rows::size_from(value.get<std::int64_t>() + 1);
+                              portable.unused_positions = value == 0 ? 1 : config_rows::size_from(value) + 1;
                             }};
 
 /// Reads what the row of padding has read.

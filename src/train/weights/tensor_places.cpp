@@ -1,6 +1,7 @@
 #include "train/weights/tensor_places.hpp"
 
 #include "train/step/tensor_name.hpp"
+#include "train/weights/sentence_modules.hpp"
 
 #include <monomorph/core/error.hpp>
 
@@ -50,6 +51,15 @@ void add_unused_rows(PlacedTensor& placed, std::int64_t rows) {
   placed.rows += rows;
 }
 
+/// What an encoder's tokens are projected with once they are pooled.
+void place_projection(std::vector<CanonicalTensor>& left, std::vector<PlacedTensor>& placed) {
+  const auto found = std::ranges::find(left, projection_weight, &CanonicalTensor::name);
+  if (found == left.end()) return;
+  add_part(std::string(projection_tensor), false, {found->name, found->shape}, placed);
+  placed.back().is_projection = true;
+  left.erase(found);
+}
+
 /// @param block of theirs
 void add(const TensorRow& row, const CanonicalTensor& tensor, int block, std::vector<PlacedTensor>& placed) {
   const std::string name = numbered(row.theirs, of_block, block);
@@ -93,6 +103,7 @@ std::vector<PlacedTensor> placed_tensors(const Family& family, const RecipeProgr
       if (row.ours == position_table) add_unused_rows(placed.back(), unused_positions);
       left.erase(found);
     }
+  if (family.base.output == ModelOutput::embeddings) place_projection(left, placed);
   if (!left.empty())
     throw UsageError("WEIGHTS-01",
                      fmt::format("{} models of Hugging Face have no tensor for {} of {}; change the recipe",

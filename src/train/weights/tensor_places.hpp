@@ -45,6 +45,7 @@ struct PlacedTensor {
   std::int64_t rows = 0, cols = 1;
   std::vector<PlacedPart> parts;  ///< none of a family's shared row
   bool is_of_one_expert = false;
+  bool is_projection = false;  ///< in the folder of a module of sentence-transformers
   std::vector<std::int64_t> file_shape() const;
   std::int64_t elements() const { return rows * cols; }
 };
