@@ -9,6 +9,7 @@
 namespace monomorph::cpu {
 MONOMORPH_PER_ISA(void add_to_tile(View tile, View bias, View residual))
 MONOMORPH_PER_ISA(void copy_tile(View from, View to))
+MONOMORPH_PER_ISA(void multiply_narrow(View x, View w, View sums, bool add))
 MONOMORPH_PER_ISA(void sum_columns(View x, View sums, bool accumulate))
 namespace {
 using monomorph::detail::GemmShape;
@@ -36,6 +37,7 @@ struct Product {
 // product or rounded from it is done while the tile is in the cache. Measured with two threads, the library's own
 // division of a product among threads is no faster.
 constexpr std::int64_t tile_rows = 256, tile_columns = 512, tile_depth = 256;
+constexpr std::int64_t narrow_columns = 48;  // where few rows are multiplied
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -94,27 +96,56 @@ Factor converted(const Factor& factor, DType dtype, TileMemory& memory) {
   return {copy, factor.transposed};
 }
 
-void tile(const Product& product, DType compute, bool convert_factors) {
+/// sum (+)= a · b on this thread, with memory for what is converted.
+using Multiply = void (*)(const Product& product, const View& sum, bool add, TileMemory memory);
+
+void multiply_as_stored(const Product& product, const View& sum, bool add, TileMemory) {
+  multiply(product.a, product.b, sum, add);
+}
+
+void multiply_converted(const Product& product, const View& sum, bool add, TileMemory memory) {
+  const TileMemory before = memory;
+  const std::int64_t depth = product.a.cols();
+  for (std::int64_t k = 0; k < depth; k += tile_depth, add = true) {
+    const std::int64_t n = std::min(tile_depth, depth - k);
+    memory = before;
+    const Factor a = converted(product.a.block(0, product.a.rows(), k, n), sum.dtype, memory);
+    multiply(a, converted(product.b.block(k, n, 0, product.b.cols()), sum.dtype, memory), sum, add);
+  }
+}
+
+void multiply_few_rows(const Product& product, const View& sum, bool add, TileMemory memory) {
+  const Factor a = converted(product.a, sum.dtype, memory);
+  MONOMORPH_SELECT(multiply_narrow)(a.view, product.b.view, sum, add);
+}
+
+void tile(const Product& product, DType compute, Multiply multiply) {
   TileMemory memory;
   const View& result = product.result;
   const View sum = result.dtype == compute ? result : memory.take(compute, result.shape);
   // What is there already is added by the product itself, anything else afterwards.
-  bool add = product.residual.present() && product.residual.data == sum.data;
+  const bool add = product.residual.present() && product.residual.data == sum.data;
   const View residual = add ? View{} : product.residual;
-  if (!convert_factors) {
-    multiply(product.a, product.b, sum, add);
-  } else {
-    const TileMemory after_sum = memory;
-    const std::int64_t depth = product.a.cols();
-    for (std::int64_t k = 0; k < depth; k += tile_depth, add = true) {
-      const std::int64_t n = std::min(tile_depth, depth - k);
-      memory = after_sum;
-      const Factor a = converted(product.a.block(0, product.a.rows(), k, n), compute, memory);
-      multiply(a, converted(product.b.block(k, n, 0, product.b.cols()), compute, memory), sum, add);
-    }
-  }
+  multiply(product, sum, add, memory);
   if (product.bias.present() || residual.present()) MONOMORPH_SELECT(add_to_tile)(sum, product.bias, residual);
   if (sum.data != result.data) MONOMORPH_SELECT(copy_tile)(sum, result);
+}
+
+/// Whether x has so few rows, as in a pass that decodes, that reading w is what takes the time. The library copies w
+/// into another order first, which pays with many rows alone.
+bool is_narrow(const Product& product) {
+  constexpr std::int64_t most_rows = 16, most_elements = 1 << 19;  // of x, converted
+  const View &x = product.a.view, &w = product.b.view;
+  return x.shape.rows <= most_rows && x.elements() <= most_elements && product.a.transposed == Transpose::no &&
+         product.b.transposed == Transpose::yes && x.dtype == w.dtype &&
+         (x.dtype == DType::fp32 || x.dtype == DType::bf16) && product.result.dtype != DType::fp64;
+}
+
+/// Whether the library has the product of such factors.
+bool library_multiplies(const Product& product, DType wider) {
+  const DType a = product.a.view.dtype, b = product.b.view.dtype;
+  return (a == wider && b == wider) || (a == DType::bf16 && b == DType::bf16 && wider == DType::fp32 &&
+                                        monomorph::detail::processor_multiplies_bf16());
 }
 
 View part(const View& view, std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns) {
@@ -129,10 +160,12 @@ template <class Before> void run(const Product& product, Before before) {
       product.a.view.dtype == DType::fp64 || product.b.view.dtype == DType::fp64 || product.result.dtype == DType::fp64
           ? DType::fp64
           : DType::fp32;
-  const bool all_bf16 = product.a.view.dtype == DType::bf16 && product.b.view.dtype == DType::bf16;
-  const bool same = product.a.view.dtype == wider && product.b.view.dtype == wider;
-  const bool convert = !same && !(all_bf16 && wider == DType::fp32 && monomorph::detail::processor_multiplies_bf16());
-  const Pieces columns(n, ceil_div(n, tile_columns)), rows(m, row_pieces(m, columns.count()));
+  const bool narrow = is_narrow(product);
+  const Multiply multiply = narrow                               ? multiply_few_rows
+                            : library_multiplies(product, wider) ? multiply_as_stored
+                                                                 : multiply_converted;
+  const Pieces columns(n, ceil_div(n, narrow ? narrow_columns : tile_columns)),
+      rows(m, narrow ? 1 : row_pieces(m, columns.count()));
   parallel_for(rows.count() * columns.count(), [&](std::int64_t task) {
     const std::int64_t i = task / columns.count(), j = task % columns.count();
     const std::int64_t row = rows.first(i), n_rows = rows.length(i), column = columns.first(j);
@@ -141,7 +174,7 @@ template <class Before> void run(const Product& product, Before before) {
     tile({product.a.block(row, n_rows, 0, depth), product.b.block(0, depth, column, n_columns),
           part(product.bias, 0, 1, column, n_columns), part(product.residual, row, n_rows, column, n_columns),
           part(product.result, row, n_rows, column, n_columns)},
-         wider, convert);
+         wider, multiply);
   });
 }
 void run(const Product& product) {

@@ -1,13 +1,13 @@
 #include "attention.hpp"
-#include "attention_storage.hpp"
+#include "attention_blocks.hpp"
 
 namespace monomorph::cpu::MONOMORPH_ISA {
 namespace {
 
-constexpr Index max_features = 256, chunk = 64;
+constexpr Index chunk = 64;  ///< places
 
 /// The keys and values of one head that a new token sees: places of its sequence, of which each is in some page.
-template <class S> struct SeenKeys {
+template <class S> struct SeenPlaces {
   const PagedTokens& tokens;
   Index token;
   const S* keys;
@@ -19,28 +19,69 @@ template <class S> struct SeenKeys {
 };
 
 template <class T> struct RunningSoftmax {
-  T highest = static_cast<T>(-__builtin_inf()), total = 0;
+  T highest = static_cast<T>(minus_infinity);
+  Lanes<T> total{};
   alignas(register_bytes) T sums[max_features] = {};
   alignas(register_bytes) T p[chunk];
 };
 
-/// Takes in n places of the sequence, from `first` on.
-template <class S, class T>
-void add_places(RunningSoftmax<T>& state, const T* query, const SeenKeys<S>& seen, Index first, Index n, T scale) {
-  T highest = state.highest;
-  for (Index i = 0; i < n; ++i) {
-    state.p[i] = dot(query, seen.key(first + i), seen.features) * scale;
-    highest = state.p[i] > highest ? state.p[i] : highest;
+/// Scores of n places from `first` on, each with bits that do not depend on n.
+template <int n, class S, class T>
+void score_places(const T* query, const SeenPlaces<S>& seen, Index first, T scale, T* scores) {
+  const S* keys[n];
+  for (int place = 0; place < n; ++place) keys[place] = seen.key(first + place);
+  Lanes<T> lanes[n] = {};
+  Index i = 0;
+  for (; i + lane_count<T> <= seen.features; i += lane_count<T>)
+    for (int place = 0; place < n; ++place) lanes[place] += load(query + i) * load_widened(keys[place] + i);
+  T sums[n];
+  sum_lanes<T>(lanes, sums);
+  for (int place = 0; place < n; ++place) {
+    for (Index j = i; j < seen.features; ++j) sums[place] += query[j] * widen(keys[place][j]);
+    scores[place] = sums[place] * scale;
   }
-  const T rescale = static_cast<T>(__builtin_exp(state.highest - highest));
+}
+
+/// sums = sums · rescale + the values of n places from `first` on, each times its p; of some vectors of features.
+template <int vectors, class S, class T>
+void add_values(T* sums, T rescale, const T* p, const SeenPlaces<S>& seen, Index first, Index n, Index feature) {
+  Lanes<T> lanes[vectors];
+  for (int i = 0; i < vectors; ++i) lanes[i] = load(sums + feature + i * lane_count<T>) * rescale;
+  for (Index place = 0; place < n; ++place) {
+    const S* value = seen.value(first + place) + feature;
+    for (int i = 0; i < vectors; ++i) lanes[i] += p[place] * load_widened(value + i * lane_count<T>);
+  }
+  for (int i = 0; i < vectors; ++i) store(sums + feature + i * lane_count<T>, lanes[i]);
+}
+
+/// Takes in n places of the sequence, from `first` on. Scores are in units of log(2).
+template <class S, class T>
+void add_places(RunningSoftmax<T>& state, const T* query, const SeenPlaces<S>& seen, Index first, Index n, T scale) {
+  constexpr Index together = 4, width = lane_count<T>;
+  Index place = 0;
+  for (; place + together <= n; place += together)
+    score_places<together>(query, seen, first + place, scale, state.p + place);
+  for (; place < n; ++place) score_places<1>(query, seen, first + place, scale, state.p + place);
+  T highest = state.highest;
+  for (Index i = 0; i < n; ++i) highest = state.p[i] > highest ? state.p[i] : highest;
+  for (Index i = n; i % width != 0; ++i) state.p[i] = static_cast<T>(minus_infinity);
+  const T rescale = power_of_two(broadcast(state.highest - highest))[0];
   state.highest = highest;
   state.total *= rescale;
-  for (Index i = 0; i < seen.features; ++i) state.sums[i] *= rescale;
-  for (Index i = 0; i < n; ++i) {
-    const T p = static_cast<T>(__builtin_exp(state.p[i] - highest));
+  for (Index i = 0; i < n; i += width) {
+    const Lanes<T> p = power_of_two(load(state.p + i) - highest);
     state.total += p;
-    const S* value = seen.value(first + i);
-    for (Index j = 0; j < seen.features; ++j) state.sums[j] += p * widen(value[j]);
+    store(state.p + i, p);
+  }
+  Index feature = 0;
+  for (; feature + 4 * width <= seen.features; feature += 4 * width)
+    add_values<4>(state.sums, rescale, state.p, seen, first, n, feature);
+  for (; feature + width <= seen.features; feature += width)
+    add_values<1>(state.sums, rescale, state.p, seen, first, n, feature);
+  for (; feature < seen.features; ++feature) {
+    T sum = state.sums[feature] * rescale;
+    for (Index i = 0; i < n; ++i) sum += state.p[i] * widen(seen.value(first + i)[feature]);
+    state.sums[feature] = sum;
   }
 }
 
@@ -50,13 +91,13 @@ template <class S> void attend(const PagedAttentionCall& call, Index token, Inde
   const Index features = shape.head_dim, group = shape.heads / shape.kv_heads, column = kv_head * features;
   const Index position = call.tokens.position(token);
   const KeyRange range = call.mask.keys(position, {0, position + 1});
-  const SeenKeys<S> seen{call.tokens,
-                         token,
-                         call.k_cache.as<const S>() + column,
-                         call.v_cache.as<const S>() + column,
-                         call.k_cache.stride,
-                         call.v_cache.stride,
-                         features};
+  const SeenPlaces<S> seen{call.tokens,
+                           token,
+                           call.k_cache.as<const S>() + column,
+                           call.v_cache.as<const S>() + column,
+                           call.k_cache.stride,
+                           call.v_cache.stride,
+                           features};
   for (Index head = kv_head * group; head < (kv_head + 1) * group; ++head) {
     const S* q = call.q.as<const S>() + token * call.q.stride + head * features;
     S* out = call.out.as<S>() + token * call.out.stride + head * features;
@@ -64,8 +105,9 @@ template <class S> void attend(const PagedAttentionCall& call, Index token, Inde
     for (Index i = 0; i < features; ++i) query[i] = widen(q[i]);
     RunningSoftmax<T> state;
     for (Index first = range.first; first < range.end; first += chunk)
-      add_places(state, query, seen, first, smaller(chunk, range.end - first), static_cast<T>(shape.scale));
-    for (Index i = 0; i < features; ++i) narrow(state.sums[i] / state.total, out[i]);
+      add_places(state, query, seen, first, smaller(chunk, range.end - first), static_cast<T>(shape.scale * log2_e));
+    const T total = sum_of<T>(state.total);
+    for (Index i = 0; i < features; ++i) narrow(state.sums[i] / total, out[i]);
   }
 }
 

@@ -15,8 +15,9 @@ namespace {
 struct Sizes {
   std::int64_t m, k, n;
 };
-// Single elements, odd sizes, and products of several tiles in each direction.
-constexpr Sizes all_sizes[] = {{1, 1, 1}, {3, 65, 7}, {65, 3, 129}, {300, 520, 33}, {70, 300, 600}};
+// Single elements, odd sizes, few rows as in decoding, and products of several tiles in each direction.
+constexpr Sizes all_sizes[] = {{1, 1, 1},    {1, 100, 50}, {2, 67, 49},  {3, 65, 7},     {5, 128, 97},  {8, 48, 130},
+                               {16, 33, 51}, {17, 33, 51}, {65, 3, 129}, {300, 520, 33}, {70, 300, 600}};
 
 struct Case {
   Matrix x, w, bias, dy;
@@ -91,6 +92,25 @@ TEST_CASE("logits of bf16 operands are kept in fp32", "[linear]") {
   check({{{c.x}, {c.w}}, {{{65, 100, c.expected.y}, Role::statistics}}, [](const auto& in, const auto& out) {
            cpu::linear(cpu::Queue{}, in[0], in[1], View{}, out[0]);
          }});
+}
+
+TEST_CASE("what is decoded in one pass with other texts has the bits that it has alone", "[linear]") {
+  constexpr std::int64_t most = 16, k = 133, n = 101;
+  const Matrix x = random_matrix(most, k, 1), w = random_matrix(n, k, 2), bias = random_matrix(1, n, 3);
+  for_each_isa([&](const char* isa) {
+    CAPTURE(isa);
+    for (const DType dtype : {DType::fp32, DType::bf16}) {
+      CAPTURE(name_of(dtype));
+      const Storage x_MK(x, dtype), w_NK(w, dtype), bias_N(bias, dtype), all(filled(most, n, 0), dtype);
+      cpu::linear(cpu::Queue{}, x_MK.view(), w_NK.view(), bias_N.view(), all.view());
+      for (std::int64_t m = 1; m < most; ++m) {
+        const Storage some(filled(m, n, 0), dtype);
+        cpu::linear(cpu::Queue{}, x_MK.view().rows(most - m, m), w_NK.view(), bias_N.view(), some.view());
+        const Values values = all.values(), expected(values.end() - m * n, values.end());
+        CHECK(some.values() == expected);
+      }
+    }
+  });
 }
 
 TEST_CASE("products let NaN and infinity through", "[linear]") {
