@@ -2,9 +2,11 @@
 #include "programs.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/temporary_folder.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <sstream>
@@ -245,6 +247,10 @@ TEST_CASE("export is refused where it can't be, and never writes over a model") 
   check_refusal(place.run({"export", "--checkpoint", place / "nowhere", "--output", place / "other"}), 2, {"[RUN-03]"});
   check_refusal(place.run({"export", "--checkpoint", place / "run", "--output", place / "other", "--dtype", "int8"}), 2,
                 {"[RUN-13]", "int8"});
+  const Arguments to_other{"export", "--checkpoint", place / "run", "--output", place / "other", "--model-type"};
+  check_refusal(place.run(with(to_other, {"mamba"})), 2, {"[RUN-13]", "mamba", "gpt2"});
+  check_refusal(place.run(with(to_other, {"bert"})), 2, {"[WEIGHTS-01]", "tiny_gpt2 can't be a bert: "});
+  check_refusal(place.run(with(to_other, {"gpt2", "--adapter"})), 2, {"[RUN-13]", "--model-type"});
   check_refusal(run_program("tiny_llama", {"export", "--checkpoint", place / "run", "--output", place / "other"}), 2,
                 {"[RUN-04]"});
   CHECK_FALSE(fs::exists(place / "other"));
@@ -341,6 +347,60 @@ TEST_CASE("import refuses weights that are cut short, missing, of another shape,
   place.check_import_refused(place / "indexed", {"[WEIGHTS-05]", index});
 }
 
+namespace {
+const std::string sentence_fixtures = MONOMORPH_SOURCE_DIR "/tests/fixtures/sentence_transformers/";
+
+void check_embeddings(const std::string& run) {
+  const Json expected = Json::parse(read_bytes(sentence_fixtures + "mean_of_bert/expected.json"));
+  const TemporaryFolder folder;
+  std::string texts;
+  for (const Json& text : expected.at("texts")) texts += text.get<std::string>() + "\n";
+  write_bytes(folder / "texts", texts);
+  const ProcessResult embedded =
+      run_program("mean_of_bert", {"embed", "--checkpoint", run, "--input", folder / "texts"});
+  check_success(embedded);
+  std::istringstream lines(embedded.out);
+  std::size_t n = 0;
+  for (std::string line; std::getline(lines, line); ++n) {
+    const auto made = Json::parse(line).at("embedding").get<std::vector<double>>(),
+               wanted = expected.at("embeddings").at(n).get<std::vector<double>>();
+    REQUIRE(made.size() == wanted.size());
+    for (std::size_t i = 0; i < made.size(); ++i) CHECK(std::abs(made[i] - wanted[i]) < 1e-5);
+  }
+  CHECK(n == expected.at("texts").size());
+}
+}  // namespace
+
+TEST_CASE("an encoder of sentence-transformers is imported, embeds texts as it does there, and is exported") {
+  const TemporaryFolder folder;
+  const auto import_to = [&](const std::string& model, const std::string& run) {
+    return run_program("mean_of_bert", {"import", model, "--output", run});
+  };
+  const auto export_to = [&](const std::string& run, const std::string& model) {
+    check_success(run_program("mean_of_bert", {"export", "--checkpoint", run, "--output", model}));
+  };
+  check_success(import_to(sentence_fixtures + "mean_of_bert", folder / "run"));
+  check_embeddings(folder / "run");
+  export_to(folder / "run", folder / "model");
+  CHECK(fs::exists(folder / "model/1_Pooling/config.json"));
+  check_success(import_to(folder / "model", folder / "again"));
+  check_embeddings(folder / "again");
+
+  // sentence-transformers fills up the texts of a batch, so it must know with what.
+  fs::remove(folder / "run/tokenizer_config.json");
+  export_to(folder / "run", folder / "with_class");
+  CHECK(Json::parse(read_bytes(folder / "with_class/tokenizer_config.json")).at("pad_token") == "[PAD]");
+
+  write_bytes(folder / "model/modules.json",
+              R"([{"path": "", "type": "sentence_transformers.models.Transformer"},)"
+              R"( {"path": "../1_Pooling", "type": "sentence_transformers.models.Pooling"}])");
+  check_refusal(import_to(folder / "model", folder / "none"), 2, {"[WEIGHTS-14]", "../1_Pooling"});
+  check_refusal(run_program("monomorph-checkpoint", {"recipe", folder / "model"}), 2, {"[WEIGHTS-14]"});
+  fs::remove(folder / "with_class/1_Pooling/config.json");
+  check_refusal(import_to(folder / "with_class", folder / "none"), 2, {"[FILE-01]", "1_Pooling/config.json"});
+  CHECK_FALSE(fs::exists(folder / "none"));
+}
+
 TEST_CASE("weights that are NaN are loaded, and warned of") {
   const Exported place("tiny_gpt2");
   const std::string folder = place.changed("model.safetensors", [](std::string bytes) {
@@ -355,14 +415,17 @@ TEST_CASE("weights that are NaN are loaded, and warned of") {
 
 TEST_CASE("monomorph-checkpoint recipe prints the recipe of a folder's model") {
   const std::string fixtures = MONOMORPH_SOURCE_DIR "/tests/fixtures/weights/";
-  for (const std::string name :
-       {"gpt2", "gpt2_untied", "llama", "llama_options", "llama_linear", "llama_dynamic", "llama_yarn_options",
-        "mistral", "qwen2", "qwen3", "qwen3_yarn", "mixtral", "gemma2", "gemma3", "bert", "bert_masked"}) {
+  const auto check_printed = [](const std::string& folder, const std::string& name) {
     CAPTURE(name);
-    const ProcessResult printed = run_program("monomorph-checkpoint", {"recipe", fixtures + name, "--name", name});
+    const ProcessResult printed = run_program("monomorph-checkpoint", {"recipe", folder + name, "--name", name});
     check_success(printed);
-    CHECK(printed.out == read_bytes(fixtures + "recipes/" + name + ".hpp"));
-  }
+    CHECK(printed.out == read_bytes(folder + "recipes/" + name + ".hpp"));
+  };
+  for (const std::string name : {"gpt2", "gpt2_untied", "llama", "llama_options", "llama_linear", "llama_dynamic",
+                                 "llama_yarn_options", "mistral", "qwen2", "qwen3", "qwen3_yarn", "mixtral", "gemma2",
+                                 "gemma3", "bert", "bert_masked", "roberta", "xlm_roberta", "camembert_masked"})
+    check_printed(fixtures, name);
+  for (const std::string name : {"mean_of_bert", "last_of_roberta"}) check_printed(sentence_fixtures, name);
   check_refusal(run_program("monomorph-checkpoint", {"recipe", fixtures + "gpt2", "--name", "9 lives"}), 2,
                 {"[WEIGHTS-12]", "9 lives"});
   check_refusal(run_program("monomorph-checkpoint", {"recipe", fixtures + "nowhere"}), 2, {"[WEIGHTS-02]"});

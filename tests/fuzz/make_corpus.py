@@ -208,6 +208,27 @@ def model_configs():
     seed("model_config", "key_twice", '{"model_type": "gpt2", "model_type": "llama"}')
 
 
+def sentence_modules():
+    names = ("modules.json", "1_Pooling/config.json", "2_Dense/config.json", "2_Normalize/config.json",
+             "sentence_bert_config.json", "config_sentence_transformers.json")
+    folders = pathlib.Path(__file__).resolve().parents[1] / "fixtures" / "sentence_transformers"
+    for modules in sorted(folders.glob("*/modules.json")):
+        files = [modules.parent / name for name in names]
+        seed("sentence_modules", modules.parent.name, "\0".join(file.read_text() if file.exists() else "{}" for file in files))
+    kinds = ("Transformer", ""), ("Pooling", "1_Pooling"), ("Dense", "2_Dense"), ("Normalize", "2_Normalize")
+    listed = [{"path": path, "type": f"sentence_transformers.models.{kind}"} for kind, path in kinds]
+    dense = {"in_features": 32, "out_features": 8, "bias": False, "activation_function": "torch.nn.modules.linear.Identity"}
+    def together(modules=listed, pooling={"pooling_mode_cls_token": True}, dense=dense, text={"max_seq_length": 8}, prompts={}):
+        return "\0".join(json.dumps(file) for file in (modules, pooling, dense, {}, text, prompts))
+    seed("sentence_modules", "all", together())
+    seed("sentence_modules", "path_outside", together(listed[:1] + [listed[1] | {"path": "../1_Pooling"}]))
+    seed("sentence_modules", "modes", together(pooling={"pooling_mode": ["cls", "max"]}))
+    seed("sentence_modules", "tanh", together(dense=dense | {"activation_function": "torch.nn.modules.activation.Tanh"}))
+    seed("sentence_modules", "huge_numbers", together(dense=dense | {"out_features": 2**63}, text={"max_seq_length": -1}))
+    seed("sentence_modules", "prompt", together(prompts={"prompts": {"query": "q: "}, "default_prompt_name": "query"}))
+    seed("sentence_modules", "no_prompt", together(prompts={"prompts": {}, "default_prompt_name": "query"}))
+
+
 def adapter_configs():
     folders = pathlib.Path(__file__).resolve().parents[1] / "fixtures" / "adapters"
     for config in sorted(folders.glob("*/adapter_config.json")):
@@ -247,5 +268,5 @@ def weights_indices():
 
 if __name__ == "__main__":
     for make in (span_indices, compressed_texts, packed_files, tokenizers, json_lines, preference_records, reference_scores, safetensors, checkpoint_metadata, checkpoint_parts, hparams, model_configs,
-                 weights_indices, adapter_configs, jinja_templates, quantized_matrices):
+                 weights_indices, sentence_modules, adapter_configs, jinja_templates, quantized_matrices):
         make()

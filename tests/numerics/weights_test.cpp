@@ -1,7 +1,5 @@
 // Models that Hugging Face's transformers wrote, loaded, saved, exported and loaded again:
 // tests/fixtures/weights/README.md says what they are.
-#include "fixtures/weights/recipes/bert.hpp"
-#include "fixtures/weights/recipes/bert_masked.hpp"
 #include "fixtures/weights/recipes/gpt2.hpp"
 #include "fixtures/weights/recipes/gpt2_untied.hpp"
 #include "fixtures/weights/recipes/llama.hpp"
@@ -10,7 +8,6 @@
 #include "fixtures/weights/recipes/mixtral.hpp"
 #include "fixtures/weights/recipes/qwen2.hpp"
 #include "fixtures/weights/recipes/qwen3.hpp"
-#include "support/error_of.hpp"
 #include "weights_check.hpp"
 
 namespace monomorph {
@@ -35,13 +32,6 @@ template <std::int64_t vocabulary, std::int64_t context> struct gpt2_resized : r
     return model;
   }();
 };
-
-void check_refused(const train::RecipeProgram& recipe, const std::string& feature) {
-  const std::string message = error_of([&] { train::family_for(recipe); });
-  CAPTURE(message);
-  CHECK(message.starts_with("[WEIGHTS-01]"));
-  CHECK(contains(message, feature));
-}
 
 constexpr train::VocabularyRows initialized = train::VocabularyRows::initialized, mean = train::VocabularyRows::mean,
                                 zero = train::VocabularyRows::zero;
@@ -89,90 +79,6 @@ TEST_CASE("Llama with every option travels") { check_travels<recipes::llama_opti
 TEST_CASE("Mistral with a window travels") { check_travels<recipes::mistral>("mistral"); }
 TEST_CASE("Qwen2 travels") { check_travels<recipes::qwen2>("qwen2"); }
 TEST_CASE("Qwen3 travels") { check_travels<recipes::qwen3>("qwen3"); }
-
-TEST_CASE("BERT travels") { check_travels<recipes::bert>("bert"); }
-TEST_CASE("of a BERT for masked tokens what lies below its head travels, with the type that all tokens have") {
-  check_travels<recipes::bert_masked>("bert_masked", "is left out: cls.predictions.bias", false);
-}
-
-namespace {
-/// The fixture `bert` with other tensors and other lines of its config.json.
-struct ChangedBert {
-  TemporaryFolder folder;
-  explicit ChangedBert(auto change, const std::string& line = "", const std::string& by = "") {
-    const auto original = runtime::SafetensorsFile::open(fixture("bert") + "/model.safetensors");
-    std::vector<runtime::TensorToWrite> tensors;
-    for (const runtime::TensorEntry& entry : original.tensors()) {
-      runtime::TensorToWrite tensor{entry.name, entry.dtype, entry.shape, original.data(entry)};
-      if (change(tensor)) tensors.push_back(tensor);
-    }
-    runtime::write_safetensors(folder / "model.safetensors", tensors, {});
-    std::string config = read_bytes(fixture("bert") + "/config.json");
-    if (!line.empty()) config.replace(config.find(line), line.size(), by);
-    write_bytes(folder / "config.json", config);
-  }
-  train::ImportedWeights imported() const {
-    return train::import_weights(detail::program_of<recipes::bert>(), folder.path(), folder / "imported");
-  }
-};
-}  // namespace
-
-TEST_CASE("files of a BERT with the names of older versions are read") {
-  const ChangedBert older([](runtime::TensorToWrite& tensor) {
-    for (const auto& [end, old_end] :
-         {std::pair{".LayerNorm.weight", ".LayerNorm.gamma"}, std::pair{".LayerNorm.bias", ".LayerNorm.beta"}})
-      if (tensor.name.ends_with(end))
-        tensor.name.replace(tensor.name.rfind('.'), std::string::npos,
-                            std::string(old_end).substr(std::string(".LayerNorm").size()));
-    tensor.name.insert(0, "bert.");
-    return true;
-  });
-  train::export_folder(detail::program_of<recipes::bert>(), older.imported().checkpoint, older.folder / "exported", {});
-  CHECK(contents_of(older.folder / "exported") == contents_of(fixture("bert")));
-}
-
-TEST_CASE("what no encoder of a recipe has of a BERT is refused by its name") {
-  const auto refusal = [](const ChangedBert& changed) { return error_of([&] { changed.imported(); }); };
-  const auto keep = [](runtime::TensorToWrite&) { return true; };
-  const auto of_config = [&](const std::string& line, const std::string& by) {
-    return refusal(ChangedBert(keep, line, by));
-  };
-  const std::string relative = of_config("\"absolute\"", "\"relative_key\"");
-  CHECK(relative.starts_with("[WEIGHTS-04]"));
-  CHECK(contains(relative, "position_embedding_type: \\\"relative_key\\\""));
-  CHECK(contains(of_config("\"use_cache\": true", "\"is_decoder\": true"), "is_decoder: true"));
-  CHECK(contains(of_config("\"gelu\"", "\"silu\""), "hidden_act: "));
-  CHECK(contains(of_config("\"type_vocab_size\": 2", "\"type_vocab_size\": -1"), "type_vocab_size: -1"));
-  CHECK(contains(of_config("1e-12", "1e-5"), "model.norm.epsilon is 1e-05 there, and 1e-12 here"));
-  const auto with = [&](const std::string& name, auto change) {
-    return refusal(ChangedBert([&](runtime::TensorToWrite& tensor) { return tensor.name != name || change(tensor); }));
-  };
-  const std::string types = "embeddings.token_type_embeddings.weight";
-  CHECK(contains(with(types, [](auto&) { return false; }), "[WEIGHTS-09]"));
-  CHECK(contains(with(types,
-                      [](auto& tensor) {
-                        tensor.shape = {4, 16};
-                        return true;
-                      }),
-                 "must be a matrix of 32 columns"));
-  CHECK(contains(with("encoder.layer.2.output.LayerNorm.bias", [](auto&) { return false; }),
-                 "final_norm.bias is missing"));
-  CHECK(contains(with("encoder.layer.0.output.LayerNorm.bias", [](auto&) { return false; }),
-                 "layers.1.attention_norm.bias is missing"));
-
-  const auto check = [](const std::string& feature, auto change) {
-    train::RecipeProgram recipe = detail::program_of<recipes::bert>();
-    change(recipe);
-    check_refused(recipe, feature);
-  };
-  DecoderSpec rotary = *detail::program_of<recipes::bert>().model;
-  rotary.position = Position::rotary;
-  check("model.position is rotary in the recipe, and learned in bert", [&](auto& recipe) { recipe.model = &rotary; });
-  check("order is pre-norm in the recipe, and normed residual in bert",
-        [](auto& recipe) { recipe.layers.front().order = BlockOrder::pre_norm; });
-  check("output is logits in the recipe, and hidden states in bert",
-        [](auto& recipe) { recipe.output = ModelOutput::logits; });
-}
 
 TEST_CASE("Mixtral travels") { check_travels<recipes::mixtral>("mixtral"); }
 

@@ -9,6 +9,7 @@
 #include "train/weights/adapter_folder.hpp"
 #include "train/weights/companion_files.hpp"
 #include "train/weights/export_folder.hpp"
+#include "train/weights/family.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/standard_streams.hpp>
@@ -17,7 +18,10 @@
 
 #include <fmt/format.h>
 
+#include <initializer_list>
 #include <memory>
+#include <utility>
+#include <vector>
 
 namespace monomorph::train {
 
@@ -30,13 +34,27 @@ std::unique_ptr<const data::Tokenizer> tokenizer_of(const std::string& run_folde
   return read_run_tokenizer(file, recipe);
 }
 
+constexpr std::string_view end_of_text = "<|endoftext|>";
+
+/// The first of these tokens that a tokeniser has; empty if it has none.
+std::string first_of(const data::Tokenizer* tokenizer, std::initializer_list<std::string_view> tokens) {
+  for (const std::string_view token : tokens)
+    if (tokenizer != nullptr && tokenizer->find(token)) return std::string(token);
+  return "";
+}
+
 std::string export_to_folder(const RecipeProgram& recipe, const std::string& checkpoint, const std::string& run_folder,
                              const ExportCommandOptions& options, const data::Tokenizer* tokenizer) {
   ExportOptions how{.dtype = options.dtype, .bytes_per_file = options.megabytes_per_file * 1'000'000};
-  if (tokenizer != nullptr) how.end_of_text = tokenizer->find("<|endoftext|>");
+  how.family = options.family;
+  if (tokenizer != nullptr) how.end_of_text = tokenizer->find(end_of_text);
+  if (const std::string padding = first_of(tokenizer, {"<pad>", "[PAD]"}); !padding.empty())
+    how.padding = tokenizer->find(padding);
   std::string line = export_folder(recipe, checkpoint, options.output, how);
   copy_companion_files(run_folder, options.output);
-  name_tokenizer_class(options.output);
+  // Attention does not look at what fills texts up, so that any token will do which stands in none.
+  const bool is_encoder = recipe.output == ModelOutput::embeddings;
+  name_tokenizer_class(options.output, is_encoder ? first_of(tokenizer, {"<pad>", "[PAD]", end_of_text}) : "");
   return line;
 }
 
@@ -67,8 +85,13 @@ void ExportCommandOptions::add_to(CLI::App& app) {
       add_number(app, "--file-size", megabytes_per_file,
                  "megabytes in a file of weights, more only for a larger tensor", {1, 1'000'000'000});
   file_size->capture_default_str();
-  app.add_flag("--adapter", adapter, "instead: the adapters alone, as peft has them")->excludes(to_file, file_size);
-  to_file->excludes(to_folder, file_size);
+  std::vector<std::pair<std::string, const Family*>> model_types;
+  for (const Family* const one : families()) model_types.emplace_back(one->model_type, one);
+  auto* const model_type =
+      add_choice(app, "--model-type", family, "of config.json, if not the first that the model can be", model_types);
+  app.add_flag("--adapter", adapter, "instead: the adapters alone, as peft has them")
+      ->excludes(to_file, file_size, model_type);
+  to_file->excludes(to_folder, file_size, model_type);
 }
 
 int run_export(const RecipeProgram& recipe, const ExportCommandOptions& options) {

@@ -9,6 +9,8 @@
 
 namespace monomorph::train {
 
+struct Family;  // train/weights/family.hpp
+
 /// The options of `import`: a run folder with a checkpoint of a Hugging Face model's weights, and peft's adapters.
 struct ImportOptions {
   std::string folder, output, adapter;
@@ -23,6 +25,7 @@ struct ExportCommandOptions {
   DType dtype = DType::fp32;
   std::int64_t megabytes_per_file = 5000;
   bool adapter = false;
+  const Family* family = nullptr;
   void add_to(CLI::App& app);
 };
 int run_export(const RecipeProgram& recipe, const ExportCommandOptions& options);

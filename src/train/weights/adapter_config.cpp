@@ -1,7 +1,7 @@
 #include "train/weights/adapter_config.hpp"
 
 #include "train/weights/listed.hpp"
-#include "train/weights/model_folder.hpp"
+#include "train/weights/unique_json.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>

@@ -1,77 +1,19 @@
-#include "train/weights/config_rows.hpp"
-#include "train/weights/family.hpp"
-
-#include <array>
+#include "train/weights/bert_rows.hpp"
 
 namespace monomorph::train {
 namespace {
 
-using nlohmann::json;
-
-/// One probability for all that is added to the residual stream, the embedded tokens among it.
-json hidden_dropout(const PortableModel& portable) { return portable.model.dropout.residual.value; }
-void take_hidden_dropout(PortableModel& portable, const json& value) {
-  portable.model.dropout.residual = portable.model.dropout.embedding = value.get<double>();
-}
-
-/// All tokens are of type 0, so it makes no difference how many types there are.
 constexpr std::int64_t token_types = 2;
-json type_count(const PortableModel&) { return token_types; }
-void take_type_count(PortableModel&, const json& value) { config_rows::size_from(value); }
 
-json position_type(const PortableModel&) { return "absolute"; }
-
-constexpr std::array bert_config{
-    config_rows::size<&DecoderSpec::vocab_size>("vocab_size"),
-    config_rows::size<&DecoderSpec::context_length>("max_position_embeddings"),
-    config_rows::size<&DecoderSpec::d_model>("hidden_size"),
-    config_rows::size<&DecoderSpec::n_layers>("num_hidden_layers"),
-    config_rows::size<&DecoderSpec::n_heads>("num_attention_heads"),
-    config_rows::derived_size<&DecoderSpec::d_ff, &DecoderSpec::ff_width>("intermediate_size", nullptr),
-    config_rows::norm<&NormSpec::epsilon>("layer_norm_eps", "1e-12"),
-    config_rows::activation("hidden_act", "\"gelu\""),
-    config_rows::dropout<&DropoutSpec::attention>("attention_probs_dropout_prob", "0.1"),
-    ConfigRow{"hidden_dropout_prob", "0.1", hidden_dropout, take_hidden_dropout},
-    ConfigRow{"type_vocab_size", "2", type_count, take_type_count},
-    ConfigRow{"position_embedding_type", "\"absolute\"", position_type},
-    ConfigRow{"is_decoder", "false", config_rows::always<false>},
-    ConfigRow{"add_cross_attention", "false", config_rows::always<false>}};
+constexpr auto bert_config =
+    bert_rows::rows_and(config_rows::size<&DecoderSpec::context_length>("max_position_embeddings"),
+                        bert_rows::token_types<token_types>("2"));
 
 /// The tie is between the table and a head that recipes lack.
 constexpr std::array<std::string_view, 8> bert_ignored{"classifier_dropout",         "directionality",
                                                        "gradient_checkpointing",     "pooler_fc_size",
                                                        "pooler_num_attention_heads", "pooler_num_fc_layers",
                                                        "pooler_size_per_head",       "tie_word_embeddings"};
-
-/// The norm of the embeddings is the first block's, and that behind a block the next one's: normed_residual blocks have
-/// their norms before their parts.
-constexpr std::array bert_tensors{
-    TensorRow{"embedding.weight", "embeddings.word_embeddings.weight"},
-    TensorRow{"position_embedding.weight", "embeddings.position_embeddings.weight"},
-    TensorRow{"layers.0.attention_norm.weight", "embeddings.LayerNorm.weight"},
-    TensorRow{"layers.0.attention_norm.bias", "embeddings.LayerNorm.bias"},
-    TensorRow{"final_norm.weight", "encoder.layer.#.output.LayerNorm.weight"},
-    TensorRow{"final_norm.bias", "encoder.layer.#.output.LayerNorm.bias"},
-    TensorRow{.ours = "layers.#.attention_norm.weight",
-              .theirs = "encoder.layer.#.output.LayerNorm.weight",
-              .blocks_before = 1},
-    TensorRow{.ours = "layers.#.attention_norm.bias",
-              .theirs = "encoder.layer.#.output.LayerNorm.bias",
-              .blocks_before = 1},
-    TensorRow{"layers.#.attention.q.weight", "encoder.layer.#.attention.self.query.weight"},
-    TensorRow{"layers.#.attention.q.bias", "encoder.layer.#.attention.self.query.bias"},
-    TensorRow{"layers.#.attention.k.weight", "encoder.layer.#.attention.self.key.weight"},
-    TensorRow{"layers.#.attention.k.bias", "encoder.layer.#.attention.self.key.bias"},
-    TensorRow{"layers.#.attention.v.weight", "encoder.layer.#.attention.self.value.weight"},
-    TensorRow{"layers.#.attention.v.bias", "encoder.layer.#.attention.self.value.bias"},
-    TensorRow{"layers.#.attention.out.weight", "encoder.layer.#.attention.output.dense.weight"},
-    TensorRow{"layers.#.attention.out.bias", "encoder.layer.#.attention.output.dense.bias"},
-    TensorRow{"layers.#.mlp_norm.weight", "encoder.layer.#.attention.output.LayerNorm.weight"},
-    TensorRow{"layers.#.mlp_norm.bias", "encoder.layer.#.attention.output.LayerNorm.bias"},
-    TensorRow{"layers.#.mlp.up.weight", "encoder.layer.#.intermediate.dense.weight"},
-    TensorRow{"layers.#.mlp.up.bias", "encoder.layer.#.intermediate.dense.bias"},
-    TensorRow{"layers.#.mlp.down.weight", "encoder.layer.#.output.dense.weight"},
-    TensorRow{"layers.#.mlp.down.bias", "encoder.layer.#.output.dense.bias"}};
 
 constexpr std::array<std::string_view, 1> bert_buffers{"bert.embeddings.position_ids"};
 constexpr std::array bert_older_names{OlderName{"LayerNorm.weight", "LayerNorm.gamma"},
@@ -80,23 +22,16 @@ constexpr std::array<std::string_view, 3> bert_other_heads{"pooler.", "cls.", "c
 
 }  // namespace
 
-const Family bert{
-    .model_type = "bert",
-    .architecture = "BertModel",
-    .base =
-        {.model = {.vocab_size = 1, .n_layers = 1, .n_heads = 1, .d_model = 1, .context_length = 1, .tied_head = false},
-         .mask = {.after = AttentionMask::unlimited},
-         .order = BlockOrder::normed_residual,
-         .output = ModelOutput::embeddings},
-    .config = bert_config,
-    .ignored = bert_ignored,
-    .tensors = bert_tensors,
-    .buffers = bert_buffers,
-    .optional_prefix = "bert.",
-    .shared_row = {.ours = "position_embedding.weight",
-                   .theirs = "embeddings.token_type_embeddings.weight",
-                   .rows = token_types},
-    .older_names = bert_older_names,
-    .other_heads = bert_other_heads};
+const Family bert{.model_type = "bert",
+                  .architecture = "BertModel",
+                  .base = bert_rows::base(),
+                  .config = bert_config,
+                  .ignored = bert_ignored,
+                  .tensors = bert_rows::tensors,
+                  .buffers = bert_buffers,
+                  .optional_prefix = "bert.",
+                  .shared_row = bert_rows::token_type(token_types),
+                  .older_names = bert_older_names,
+                  .other_heads = bert_other_heads};
 
 }  // namespace monomorph::train

@@ -1,6 +1,7 @@
 #include "train/weights/companion_files.hpp"
 
 #include "core/is_there.hpp"
+#include "core/json_text.hpp"
 
 #include <monomorph/core/atomic_file.hpp>
 #include <monomorph/core/mapped_file.hpp>
@@ -30,11 +31,12 @@ void copy_companion_files(const std::string& from, const std::string& to) {
   }
 }
 
-void name_tokenizer_class(const std::string& folder) {
+void name_tokenizer_class(const std::string& folder, const std::string& padding) {
   const std::string config = folder + "/tokenizer_config.json";
   if (!is_file(folder + "/tokenizer.json") || is_file(config)) return;
   AtomicFile file(config);
-  file.write(std::string_view("{\n  \"tokenizer_class\": \"PreTrainedTokenizerFast\"\n}\n"));
+  const std::string of_padding = padding.empty() ? "" : fmt::format("  \"pad_token\": {},\n", json_string(padding));
+  file.write(fmt::format("{{\n{}  \"tokenizer_class\": \"PreTrainedTokenizerFast\"\n}}\n", of_padding));
   file.commit();
 }
 

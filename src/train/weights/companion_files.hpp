@@ -10,6 +10,7 @@ void copy_companion_files(const std::string& from, const std::string& to);
 
 /// Has transformers read a folder's tokenizer.json as it stands, if no other file says how: it would else take the
 /// class of tokeniser that the family once had, which encodes otherwise.
-void name_tokenizer_class(const std::string& folder);
+/// @param padding the token that fills texts up, which sentence-transformers needs; none if empty
+void name_tokenizer_class(const std::string& folder, const std::string& padding);
 
 }  // namespace monomorph::train

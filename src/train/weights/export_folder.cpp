@@ -3,6 +3,7 @@
 #include "train/weights/family.hpp"
 #include "train/weights/file_dtype.hpp"
 #include "train/weights/merged_weights.hpp"
+#include "train/weights/sentence_modules.hpp"
 #include "train/weights/stream_elements.hpp"
 #include "train/weights/tensor_places.hpp"
 
@@ -18,6 +19,8 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
+#include <utility>
 
 namespace monomorph::train {
 namespace {
@@ -30,15 +33,16 @@ class TensorStream {
   TensorStream(CheckpointWeights& weights, DType dtype) : weights_(weights), dtype_(dtype) {}
 
   void give(const PlacedTensor& tensor, const runtime::ByteSink& sink) {
-    if (tensor.parts.empty()) return give_zeros(tensor, sink);
+    if (tensor.parts.empty()) return give_zeros(tensor.elements(), sink);
     if (tensor.transposed) return give_transposed(tensor, sink);
+    give_zeros(tensor.unused_rows * tensor.cols, sink);
     for (const PlacedPart& part : tensor.parts)
       stream_elements(weights_, part.name, part.first_row * part.shape.cols, part.shape.elements(), dtype_, sink);
   }
 
  private:
-  void give_zeros(const PlacedTensor& tensor, const runtime::ByteSink& sink) const {
-    sink(std::vector<std::byte>(static_cast<std::size_t>(tensor.elements() * size_of(dtype_))));
+  void give_zeros(std::int64_t elements, const runtime::ByteSink& sink) const {
+    if (elements > 0) sink(std::vector<std::byte>(static_cast<std::size_t>(elements * size_of(dtype_))));
   }
   /// Some columns of ours at a time, which are the rows there.
   void give_transposed(const PlacedTensor& tensor, const runtime::ByteSink& sink) {
@@ -70,6 +74,14 @@ class TensorStream {
   std::vector<std::byte> read_, transposed_;
 };
 
+std::vector<PlacedTensor> taken_out(std::vector<PlacedTensor>& tensors, bool PlacedTensor::*which) {
+  const auto first = std::stable_partition(tensors.begin(), tensors.end(),
+                                           [&](const PlacedTensor& tensor) { return !(tensor.*which); });
+  std::vector<PlacedTensor> taken(std::make_move_iterator(first), std::make_move_iterator(tensors.end()));
+  tensors.erase(first, tensors.end());
+  return taken;
+}
+
 /// Which tensors lie in one file: in their order, as many as there is room for.
 std::vector<std::vector<PlacedTensor>> divided(std::vector<PlacedTensor> tensors, const ExportOptions& options) {
   std::vector<std::vector<PlacedTensor>> files;
@@ -88,6 +100,12 @@ std::vector<std::vector<PlacedTensor>> divided(std::vector<PlacedTensor> tensors
 
 std::string file_name(std::size_t index, std::size_t n_files) {
   return n_files == 1 ? "model.safetensors" : fmt::format("model-{:05}-of-{:05}.safetensors", index + 1, n_files);
+}
+
+void create_folder(const fs::path& path) {
+  std::error_code failure;
+  fs::create_directories(path, failure);
+  if (failure) throw_file_error("create the folder", path.string(), failure.value());
 }
 
 void write_text(const std::string& path, const std::string& text) {
@@ -125,16 +143,38 @@ std::int64_t write_weights(const std::string& folder, const std::vector<std::vec
   return n_bytes;
 }
 
+/// What sentence-transformers is told of an encoder, and its projection.
+void write_sentence_modules(const std::string& folder, const PortableModel& portable,
+                            const std::vector<PlacedTensor>& projection, TensorStream& stream, DType dtype) {
+  const SentenceModules modules{.embedding = *portable.embedding,
+                                .projection = std::string(exported_projection),
+                                .longest_text = portable.model.context_length};
+  for (const auto& [name, value] : sentence_files(modules, portable.model.d_model)) {
+    const std::string path = fmt::format("{}/{}", folder, name);
+    create_folder(fs::path(path).parent_path());
+    write_text(path, value.dump(2) + "\n");
+  }
+  if (!projection.empty())
+    write_file(fmt::format("{}/{}/model.safetensors", folder, exported_projection), projection, stream, dtype);
+}
+
 void create_empty(const std::string& folder) {
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (failure) throw_file_error("create the folder", folder, failure.value());
+  create_folder(folder);
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
-    if (name == "config.json" || name.ends_with(".safetensors") || name.ends_with(".index.json"))
+    if (name == "config.json" || name == "modules.json" || name.ends_with(".safetensors") ||
+        name.ends_with(".index.json"))
       throw UsageError("WEIGHTS-06", fmt::format("{} has a model already, to which {} belongs; name another folder",
                                                  in_quotes(folder), in_quotes(name)));
   }
+}
+
+/// The recipe's model as the family's files are to have it.
+PortableModel model_to_write(const Family& family, const RecipeProgram& recipe, const ExportOptions& options) {
+  PortableModel portable = portable_model(recipe);
+  portable.unused_positions = family.base.unused_positions;
+  if (family.base.unused_positions > 0 && options.padding) portable.unused_positions = *options.padding + 1;
+  return portable;
 }
 
 std::string config_text(const Family& family, const PortableModel& portable, const ExportOptions& options) {
@@ -155,13 +195,17 @@ std::string config_text(const Family& family, const PortableModel& portable, con
 
 std::string export_folder(const RecipeProgram& recipe, const std::string& checkpoint, const std::string& folder,
                           const ExportOptions& options) {
-  const Family& family = family_for(recipe);
-  const auto files = divided(placed_tensors(family, recipe), options);
+  const Family& family = family_for(recipe, options.family);
+  const PortableModel portable = model_to_write(family, recipe, options);
+  std::vector<PlacedTensor> tensors = placed_tensors(family, recipe, portable.unused_positions);
+  const std::vector<PlacedTensor> projection = taken_out(tensors, &PlacedTensor::is_projection);
+  const auto files = divided(std::move(tensors), options);
   MergedWeights weights(checkpoint, recipe);
   create_empty(folder);
   TensorStream stream(weights, options.dtype);
   const std::int64_t n_bytes = write_weights(folder, files, stream, options.dtype);
-  write_text(folder + "/config.json", config_text(family, portable_model(recipe), options));
+  if (portable.embedding) write_sentence_modules(folder, portable, projection, stream, options.dtype);
+  write_text(folder + "/config.json", config_text(family, portable, options));
   return fmt::format("{}: {} of {} weights in {}, as {}{}", folder, format_bytes(n_bytes), name_of(options.dtype),
                      files.size() == 1 ? "one file" : fmt::format("{} files", files.size()), family.architecture,
                      recipe.low_rank != nullptr ? ", adapters merged" : "");

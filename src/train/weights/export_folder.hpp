@@ -9,12 +9,17 @@
 
 namespace monomorph::train {
 
+struct Family;  // train/weights/family.hpp
+
 struct ExportOptions {
   DType dtype = DType::fp32;
   std::int64_t bytes_per_file = 5'000'000'000;  ///< a tensor that is larger has a file of its own
   /// The token that begins and ends texts. If it is not known, config.json says that there is none: what transformers
   /// takes where it says nothing is the id of another vocabulary.
   std::optional<std::int64_t> end_of_text{};
+  const Family* family = nullptr;  ///< the first that expresses the recipe, if null
+  /// The token that fills texts up, of families whose positions begin behind it; if it is not known, their usual one.
+  std::optional<std::int64_t> padding{};
 };
 
 /// Writes a checkpoint's parameters, adapters merged into them, and the recipe's model as a folder of Hugging Face's:

@@ -17,8 +17,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<const Family*, 9> all_families{&gpt2,    &llama,  &mistral, &qwen2, &qwen3,
-                                                    &mixtral, &gemma2, &gemma3,  &bert};
+constexpr std::array<const Family*, 12> all_families{&gpt2,   &llama,  &mistral, &qwen2,   &qwen3,       &mixtral,
+                                                     &gemma2, &gemma3, &bert,    &roberta, &xlm_roberta, &camembert};
 
 /// Keys that any config.json may have and that change nothing in what a decoder computes: where the file comes from,
 /// how its weights are stored, how text is generated, and what belongs to other tasks.
@@ -61,10 +61,6 @@ bool is_of_four_bits(std::string_view key, const json& value) {
          is("load_in_4bit", true);
 }
 
-std::string entry_text(std::string_view key, const json& value) {
-  return in_quotes(fmt::format("{}: {}", key, value.dump(-1, ' ', true, json::error_handler_t::replace)));
-}
-
 /// What a file says of a row.   @throws UsageError [WEIGHTS-03]
 json value_of(const ConfigRow& row, const json& config, const std::string& where) {
   const auto found = config.find(row.key);
@@ -95,7 +91,8 @@ std::optional<std::string> take(const ConfigRow& row, const json& value, Portabl
 }
 
 /// What would be read from the config.json that is written for a model: in what it differs, the family lacks something.
-PortableModel expressed(const Family& family, const PortableModel& portable) {
+PortableModel expressed(const Family& family, PortableModel portable) {
+  portable.unused_positions = family.base.unused_positions;
   PortableModel read = family.base;
   for (const ConfigRow& row : family.config) {
     const json value = row.value(portable);
@@ -105,6 +102,7 @@ PortableModel expressed(const Family& family, const PortableModel& portable) {
     } catch (const NotExpressible&) {  // then it differs
     }
   }
+  read.embedding = portable.embedding;                        // lies in other files
   read.model.context_length = portable.model.context_length;  // with dynamic scaling of positions files have another
   return read;
 }
@@ -123,22 +121,24 @@ const Family* find_family(std::string_view model_type) {
   return found == all_families.end() ? nullptr : *found;
 }
 
-const Family& family_for(const RecipeProgram& recipe) {
+const Family& family_for(const RecipeProgram& recipe, const Family* asked) {
   const PortableModel portable = portable_model(recipe);
   const Family* nearest = nullptr;
   std::vector<std::string> least;
   for (const Family* const family : all_families) {
+    if (asked != nullptr && family != asked) continue;
     std::vector<std::string> features = lacking(*family, portable);
     if (features.empty()) return *family;
     if (nearest != nullptr && features.size() >= least.size()) continue;
     nearest = family;
     least = std::move(features);
   }
-  throw UsageError(
-      "WEIGHTS-01",
-      fmt::format("no family of Hugging Face's models that Monomorph knows can be {}; the nearest is {}, but "
-                  "{}; change the recipe",
-                  recipe.name, nearest->model_type, listed(std::move(least))));
+  const std::string who = asked != nullptr ? fmt::format("{} can't be a {}: ", recipe.name, asked->model_type)
+                                           : fmt::format(
+                                                 "no family of Hugging Face's models that Monomorph knows can "
+                                                 "be {}; the nearest is {}, but ",
+                                                 recipe.name, nearest->model_type);
+  throw UsageError("WEIGHTS-01", fmt::format("{}{}; change the recipe", who, listed(std::move(least))));
 }
 
 json config_of(const Family& family, const PortableModel& portable) {

@@ -47,8 +47,14 @@ void gather_elements(const std::byte* from, std::int64_t stride, std::int64_t n,
 FolderWeights::FolderWeights(FolderModel model, const RecipeProgram& recipe)
     : model_(std::move(model)), tensors_(model_.folder), numbers_(recipe.compute_dtype) {
   const Family& family = *model_.family;
+  if (model_.sentence && !model_.sentence->projection.empty())
+    of_projection_.emplace(fmt::format("{}/{}", model_.folder, model_.sentence->projection));
   std::set<std::string> used;
-  for (const PlacedTensor& placed : placed_tensors(family, recipe)) {
+  for (const PlacedTensor& placed : placed_tensors(family, recipe, model_.portable.unused_positions)) {
+    if (placed.is_projection) {
+      add_projection(placed);
+      continue;
+    }
     const std::optional<std::string> name = name_in_file(placed.name);
     if (!name && placed.parts.empty())
       throw UsageError("WEIGHTS-09",
@@ -68,6 +74,15 @@ FolderWeights::FolderWeights(FolderModel model, const RecipeProgram& recipe)
   }
   for (const auto& [name, tensor] : tensors_.all())
     if (!used.contains(name)) sort_out(name, recipe);
+}
+
+void FolderWeights::add_projection(const PlacedTensor& placed) {
+  if (!of_projection_) return;  // whoever reads says what is missing
+  for (const auto& [name, tensor] : of_projection_->all())
+    if (name == placed.name)
+      add_parts(placed, tensor);
+    else
+      unused_.push_back(fmt::format("{} in {}", name, model_.sentence->projection));
 }
 
 std::optional<std::string> FolderWeights::name_in_file(const std::string& name) const {
@@ -131,10 +146,12 @@ void FolderWeights::add_parts(const PlacedTensor& placed, const FolderTensors::T
   const std::int64_t rows = placed.transposed ? shape[1] : shape[0], cols = placed.is_vector    ? 1
                                                                             : placed.transposed ? shape[0]
                                                                                                 : shape[1];
+  if (rows < placed.unused_rows)
+    refuse(tensor, fmt::format("of {} rows and more, of which that many are no token's", placed.unused_rows));
   const std::int64_t row_stride = placed.transposed ? 1 : cols, col_stride = placed.transposed ? rows : 1;
-  std::int64_t first_row = 0;
+  std::int64_t first_row = placed.unused_rows;
   for (const PlacedPart& part : placed.parts) {
-    const std::int64_t part_rows = placed.parts.size() == 1 ? rows
+    const std::int64_t part_rows = placed.parts.size() == 1 ? rows - placed.unused_rows
                                    : placed.is_vector       ? part.shape.cols
                                                             : part.shape.rows;
     const Shape of_part = placed.is_vector ? Shape{1, part_rows} : Shape{part_rows, cols};

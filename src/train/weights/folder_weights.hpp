@@ -44,6 +44,7 @@ class FolderWeights : public WeightsSource {
   /// The name that the file has for one of a family's; nothing if it has none.
   std::optional<std::string> name_in_file(const std::string& name) const;
   void sort_out(const std::string& name, const RecipeProgram& recipe);
+  void add_projection(const PlacedTensor& placed);
   void take_shared_row(const FolderTensors::Tensor& tensor, std::int64_t width);
   void add_shared_row(std::int64_t first, View to);
   void add_parts(const PlacedTensor& placed, const FolderTensors::Tensor& tensor);
@@ -54,6 +55,7 @@ class FolderWeights : public WeightsSource {
 
   FolderModel model_;
   FolderTensors tensors_;
+  std::optional<FolderTensors> of_projection_;
   std::map<std::string, Weight> weights_;
   std::map<std::string, BitsAndBytesMatrix> in_nf4_;
   DequantizedWeights numbers_;

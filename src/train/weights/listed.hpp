@@ -1,8 +1,12 @@
 #pragma once
+#include <monomorph/core/file_error.hpp>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace monomorph::train {
@@ -16,6 +20,11 @@ inline std::string listed(std::vector<std::string> items, std::string_view separ
     items.push_back(fmt::format("and {} more", n - most));
   }
   return fmt::format("{}", fmt::join(items, separator));
+}
+
+/// A key of a JSON file with its value, as such an item.
+inline std::string entry_text(std::string_view key, const nlohmann::json& value) {
+  return in_quotes(fmt::format("{}: {}", key, value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)));
 }
 
 }  // namespace monomorph::train

@@ -1,6 +1,7 @@
 #include "train/weights/load_weights.hpp"
 
 #include "train/weights/quantized_weights.hpp"
+#include "train/weights/tensor_places.hpp"
 
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/train/step/host_pieces.hpp>
@@ -64,8 +65,7 @@ class ResizedTensor {
  private:
   bool has_other_rows() const { return there_.rows != shape_.rows; }
   bool interpolates() const {
-    return has_other_rows() && name_ == "position_embedding.weight" &&
-           choices_.positions.value == PositionRows::interpolated;
+    return has_other_rows() && name_ == position_table && choices_.positions.value == PositionRows::interpolated;
   }
   bool gives_new_rows() const {
     return has_other_rows() &&

@@ -1,11 +1,10 @@
 #include "train/weights/model_folder.hpp"
 
 #include "core/is_there.hpp"
-#include "core/json_text.hpp"
+#include "train/weights/unique_json.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
-#include <monomorph/core/text_file.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -51,27 +50,6 @@ std::map<std::string, std::string> weight_map_of(const std::string& index) {
 
 }  // namespace
 
-json read_unique_object(const std::string& path, ErrorId id) {
-  const auto refuse = [&](const std::string& reason) {
-    throw UsageError(id, fmt::format("{} {}; copy or export the folder again", in_quotes(path), reason));
-  };
-  std::vector<std::set<std::string>> keys;  // of the objects that are open
-  std::string twice;
-  const auto follow = [&](int, json::parse_event_t event, const json& parsed) {
-    if (event == json::parse_event_t::object_start) keys.emplace_back();
-    if (event == json::parse_event_t::object_end) keys.pop_back();
-    if (event == json::parse_event_t::key && !keys.back().insert(parsed.get<std::string>()).second)
-      twice = parsed.get<std::string>();
-    return true;
-  };
-  const std::string text = read_text_file(path);
-  json object = find_nul(text) ? json(json::value_t::discarded) : json::parse(text, follow, false);
-  if (object.is_discarded()) refuse("is no JSON object: " + json_mistake(text));
-  if (!object.is_object()) refuse("is no JSON object");
-  if (!twice.empty()) refuse("has the key " + in_quotes(twice) + " twice");
-  return object;
-}
-
 bool is_model_folder(const std::string& path) { return is_there(fmt::format("{}/{}", path, config_name)); }
 
 FolderModel read_folder_model(const std::string& folder) {
@@ -89,7 +67,11 @@ FolderModel read_folder_model(const std::string& folder) {
     throw UsageError("WEIGHTS-02", fmt::format("{} has the model_type {}, and must have one of {}; give another model",
                                                in_quotes(path), in_quotes(name), fmt::join(known, ", ")));
   }
-  return {folder, family, model_from(*family, config, path)};
+  FolderModel model{folder, family, model_from(*family, config, path), std::nullopt};
+  if (family->base.output == ModelOutput::embeddings)
+    model.sentence = read_sentence_modules(folder, model.portable.model.d_model);
+  if (model.sentence) model.portable.embedding = model.sentence->embedding;
+  return model;
 }
 
 FolderTensors::FolderTensors(const std::string& folder) {

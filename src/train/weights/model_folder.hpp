@@ -1,33 +1,33 @@
 #pragma once
 #include "train/weights/family.hpp"
+#include "train/weights/sentence_modules.hpp"
 
-#include <monomorph/core/error.hpp>
 #include <monomorph/runtime/files/safetensors.hpp>
 
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace monomorph::train {
 
-/// What the config.json of a folder of Hugging Face's says of its model.
+/// What the config.json of a folder of Hugging Face's says of its model, and what stands beside it for
+/// sentence-transformers.
 struct FolderModel {
   std::string folder;
   const Family* family = nullptr;
   PortableModel portable;
+  std::optional<SentenceModules> sentence{};  ///< of an encoder that sentence-transformers knows
 };
-
-/// Of a JSON file the object, in which no key may come twice: a parser would keep one of the two unasked.
-/// @throws UsageError with this id, it is none; as read_text_file
-nlohmann::json read_unique_object(const std::string& path, ErrorId id);
 
 /// Whether there is a config.json.
 bool is_model_folder(const std::string& path);
 
 /// @throws UsageError [WEIGHTS-02] the folder has none, or one of a kind of model that Monomorph does not know;
-///   [WEIGHTS-03] it is not the JSON that it must be; [WEIGHTS-04]; [FILE-01] and following
+///   [WEIGHTS-03] it is not the JSON that it must be; [WEIGHTS-04]; [FILE-01] and following; as
+///   read_sentence_modules
 FolderModel read_folder_model(const std::string& folder);
 
 /// The tensors of a folder's safetensors files, one or many with an index. Nothing outside of the folder is named: the

@@ -18,8 +18,9 @@
 namespace monomorph::train {
 namespace {
 
-constexpr std::array<std::string_view, 6> changed_by_training{
-    "mask", "local.", "attention", "model.context_length", "model.vocab_size", "model.rotary."};
+constexpr std::array<std::string_view, 8> changed_by_training{
+    "mask",          "local.",        "attention",        "model.context_length", "model.vocab_size",
+    "model.rotary.", "model.pooling", "model.unit_length"};
 constexpr std::array<std::string_view, 1> changed_by_import{"model.context_length"};
 
 /// Compares what decides the function of two models.
@@ -56,11 +57,29 @@ OpenedWeights open_checkpoint(const std::string& path, const RecipeProgram& reci
   return {std::make_unique<CheckpointWeights>(checkpoint, recipe), std::move(notes)};
 }
 
+/// What is done there with texts before the model sees them, which is no matter of weights.
+void add_notes(const std::string& path, const SentenceModules& there, const RecipeProgram& recipe,
+               std::vector<std::string>& notes) {
+  const std::int64_t context = recipe.model->context_length;
+  if (there.longest_text && *there.longest_text < context)
+    notes.push_back(
+        fmt::format("sentence-transformers cuts texts for the model in {} to {} tokens, and they have up to "
+                    "{} here",
+                    path, *there.longest_text, context));
+  if (!there.prompt.empty())
+    notes.push_back(
+        fmt::format("sentence-transformers puts {} before texts for the model in {}, which is to be in the "
+                    "texts here",
+                    in_quotes(there.prompt), path));
+}
+
 OpenedWeights open_folder(const std::string& path, const RecipeProgram& recipe,
                           std::span<const std::string_view> may_differ) {
   FolderModel model = read_folder_model(path);
-  std::vector<std::string> notes =
-      compared(path, facts_of(model.portable), recipe, facts_of(portable_model(recipe)), may_differ);
+  PortableModel here = portable_model(recipe);
+  if (!model.sentence) here.embedding.reset();  // the files say nothing of it
+  std::vector<std::string> notes = compared(path, facts_of(model.portable), recipe, facts_of(here), may_differ);
+  if (model.sentence) add_notes(path, *model.sentence, recipe, notes);
   auto weights = std::make_unique<FolderWeights>(std::move(model), recipe);
   if (auto note = weights->note_of_other_heads()) notes.push_back(*std::move(note));
   return {std::move(weights), std::move(notes)};
@@ -74,7 +93,7 @@ bool may_have_other_rows(const std::string& name, const WeightsHparams& choices,
                          std::int64_t here) {
   if (name == "embedding.weight" || name == "head.weight")
     return choices.vocabulary.value != VocabularyRows::must_match;
-  if (name != "position_embedding.weight") return false;
+  if (name != position_table) return false;
   return choices.positions.value == PositionRows::interpolated ||
          (choices.positions.value == PositionRows::cut && there >= here);
 }

@@ -7,6 +7,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <utility>
+
 namespace monomorph::train {
 namespace {
 
@@ -114,6 +117,22 @@ bool is_read_by_training_alone(std::string_view name) {
          is_of(name, fact_name(&DecoderSpec::attention_kernel)) || is_of(name, fact_name(&DecoderSpec::vocab_multiple));
 }
 
+/// Of an EncoderSpec, from what the recipe's program says of it.
+std::optional<EmbeddingSpec> embedding_of(const DescribedModel& model) {
+  if (model.kind != type_name<EncoderSpec>()) return std::nullopt;
+  const auto value_of = [&](auto field) {
+    const std::string name = std::string(of_model) + field_name(field);
+    return std::ranges::find(model.facts, name, &Fact::name)->value;
+  };
+  EmbeddingSpec embedding{.unit_length = value_of(&EncoderSpec::unit_length) == train::text_of(true)};
+  for (const Pooling pooling : {Pooling::mean, Pooling::first, Pooling::last})
+    if (value_of(&EncoderSpec::pooling) == train::text_of(pooling)) embedding.pooling = pooling;
+  if (const std::string features = value_of(&EncoderSpec::d_embedding);
+      features != train::text_of(Derived<std::int64_t>{}))
+    embedding.features = std::stoll(features);
+  return embedding;
+}
+
 }  // namespace
 
 PortableModel portable_model(const RecipeProgram& recipe) {
@@ -121,6 +140,7 @@ PortableModel portable_model(const RecipeProgram& recipe) {
       kind != type_name<DecoderSpec>() && kind != type_name<EncoderSpec>())
     refuse(recipe, fmt::format("a model of the kind {}", kind));
   PortableModel portable{.model = *recipe.model, .output = recipe.output};
+  portable.embedding = embedding_of(recipe.described_model);
   take_sights(recipe, portable);
   if (portable.model.multiplier.attention.value_or(0) ==
       1 / initializers::square_root(static_cast<double>(portable.model.head_width())))
@@ -183,6 +203,13 @@ void add_facts_of(const LocalLayers& local, ModelFacts& facts) {
 
 }  // namespace
 
+std::vector<Fact> embedding_facts(const EmbeddingSpec& embedding) {
+  const auto name = [](auto field) { return std::string(of_model) + field_name(field); };
+  return {{name(&EncoderSpec::pooling), text_of(embedding.pooling)},
+          {name(&EncoderSpec::d_embedding), text_of(embedding.features)},
+          {name(&EncoderSpec::unit_length), text_of(embedding.unit_length)}};
+}
+
 ModelFacts facts_of(const PortableModel& portable) {
   ModelFacts all, facts{{"mask", text_of(portable.mask)},
                         {"order", std::string(name_of(portable.order))},
@@ -192,6 +219,8 @@ ModelFacts facts_of(const PortableModel& portable) {
     if (decides_function(name, all)) facts.emplace(name, value);
   if (portable.mixture) add_facts_of(*portable.mixture, facts);
   if (portable.local) add_facts_of(*portable.local, facts);
+  if (portable.embedding)
+    for (Fact& fact : embedding_facts(*portable.embedding)) facts.emplace(std::move(fact.name), std::move(fact.value));
   return facts;
 }
 

@@ -3,6 +3,7 @@
 #include <monomorph/policy/model_kind.hpp>
 #include <monomorph/spec/attention_mask.hpp>
 #include <monomorph/spec/decoder_spec.hpp>
+#include <monomorph/spec/embedding_spec.hpp>
 #include <monomorph/spec/mixture_spec.hpp>
 #include <monomorph/train/describe/recipe_program.hpp>
 
@@ -33,8 +34,11 @@ struct PortableModel {
   AttentionMask mask{};
   BlockOrder order{};
   ModelOutput output{};
-  std::optional<MixtureSpec> mixture{};  ///< in the place of an MLP; the width of an expert is the model's d_ff
-  std::optional<LocalLayers> local{};    ///< not all of them
+  std::optional<MixtureSpec> mixture{};      ///< in the place of an MLP; the width of an expert is the model's d_ff
+  std::optional<LocalLayers> local{};        ///< not all of them
+  std::optional<EmbeddingSpec> embedding{};  ///< what an encoder makes of hidden states; not all files say it
+  /// Rows that no token has before those of a family's table of positions. Of a recipe's model none.
+  std::int64_t unused_positions = 0;
 };
 
 /// Of a recipe whose layers are all dense blocks of one order, or all a mixture's, with one mask and one spec of rotary
@@ -49,6 +53,8 @@ PortableModel portable_model(const RecipeProgram& recipe);
 /// field reads, as the base of rotary positions where positions are learned.
 using ModelFacts = std::map<std::string, std::string>;
 ModelFacts facts_of(const PortableModel& portable);
+/// Those of what an encoder makes of hidden states, in the order of EncoderSpec's fields.
+std::vector<Fact> embedding_facts(const EmbeddingSpec& embedding);
 /// Whether a fact of a model is one of these.   @param facts all of the same model
 bool decides_function(const std::string& name, const ModelFacts& facts);
 

@@ -19,8 +19,11 @@ namespace monomorph::train {
 namespace {
 
 /// Fields of enumerations, whose facts are words.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 3> types_of_words{
-    {{"model.norm.kind", "NormKind"}, {"model.activation", "Activation"}, {"model.position", "Position"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> types_of_words{
+    {{"model.norm.kind", "NormKind"},
+     {"model.activation", "Activation"},
+     {"model.position", "Position"},
+     {"model.pooling", "Pooling"}}};
 
 std::string literal_of(const Fact& fact) {
   for (const auto& [name, type] : types_of_words)
@@ -34,6 +37,17 @@ template <class Spec> Spec model_without_options(const DecoderSpec& model) {
           .n_heads = model.n_heads,
           .d_model = model.d_model,
           .context_length = model.context_length};
+}
+
+/// Those that are not as usual, where EncoderSpec has them.
+void add_embedding(const EmbeddingSpec& embedding, std::vector<Fact>& facts) {
+  std::vector<Fact> said = embedding_facts(embedding);
+  const std::vector<Fact> usual = embedding_facts(EmbeddingSpec{});
+  std::erase_if(said, [&](const Fact& fact) {
+    return std::ranges::find(usual, fact.name, &Fact::name)->value == fact.value;
+  });
+  const auto before = std::ranges::find(facts, "model.context_length", &Fact::name);
+  facts.insert(before + 1, said.begin(), said.end());
 }
 
 /// Fields that must be given, and those that are not as a model has them that says nothing of them.
@@ -50,6 +64,7 @@ std::vector<Fact> facts_to_say(const PortableModel& portable) {
     if (std::ranges::count(always, fact.name) > 0) return false;
     return !deciding.contains(fact.name) || std::ranges::find(usual, fact.name, &Fact::name)->value == fact.value;
   });
+  if (portable.embedding) add_embedding(*portable.embedding, facts);
   return facts;
 }
 

@@ -1,6 +1,7 @@
 #include "train/weights/tensor_places.hpp"
 
 #include "train/step/tensor_name.hpp"
+#include "train/weights/sentence_modules.hpp"
 
 #include <monomorph/core/error.hpp>
 
@@ -45,6 +46,20 @@ void add_part(const std::string& name, bool transposed, PlacedPart part, std::ve
   place.parts.push_back(std::move(part));
 }
 
+void add_unused_rows(PlacedTensor& placed, std::int64_t rows) {
+  placed.unused_rows = rows;
+  placed.rows += rows;
+}
+
+/// What an encoder's tokens are projected with once they are pooled.
+void place_projection(std::vector<CanonicalTensor>& left, std::vector<PlacedTensor>& placed) {
+  const auto found = std::ranges::find(left, projection_weight, &CanonicalTensor::name);
+  if (found == left.end()) return;
+  add_part(std::string(projection_tensor), false, {found->name, found->shape}, placed);
+  placed.back().is_projection = true;
+  left.erase(found);
+}
+
 /// @param block of theirs
 void add(const TensorRow& row, const CanonicalTensor& tensor, int block, std::vector<PlacedTensor>& placed) {
   const std::string name = numbered(row.theirs, of_block, block);
@@ -74,7 +89,8 @@ std::vector<std::int64_t> PlacedTensor::file_shape() const {
   return transposed ? std::vector{cols, rows} : std::vector{rows, cols};
 }
 
-std::vector<PlacedTensor> placed_tensors(const Family& family, const RecipeProgram& recipe) {
+std::vector<PlacedTensor> placed_tensors(const Family& family, const RecipeProgram& recipe,
+                                         std::int64_t unused_positions) {
   std::vector<CanonicalTensor> left = base_tensors(recipe);
   std::vector<PlacedTensor> placed;
   // Row by row, so that the parts of a tensor come in the order of the rows.
@@ -84,8 +100,10 @@ std::vector<PlacedTensor> placed_tensors(const Family& family, const RecipeProgr
       const auto found = std::ranges::find(left, numbered(row.ours, of_block, block), &CanonicalTensor::name);
       if (found == left.end()) continue;  // what an option leaves out
       add(row, *found, block < 0 ? recipe.n_blocks - 1 : block - row.blocks_before, placed);
+      if (row.ours == position_table) add_unused_rows(placed.back(), unused_positions);
       left.erase(found);
     }
+  if (family.base.output == ModelOutput::embeddings) place_projection(left, placed);
   if (!left.empty())
     throw UsageError("WEIGHTS-01",
                      fmt::format("{} models of Hugging Face have no tensor for {} of {}; change the recipe",

@@ -23,6 +23,8 @@ std::vector<CanonicalTensor> canonical_tensors(const RecipeProgram& recipe);
 std::vector<CanonicalTensor> record_tensors(const RecipeProgram& recipe);
 inline constexpr std::string_view records_begin_anew =
     "products in fp8 begin with scales of 1, as weights come without the history that scales follow";
+/// Whose rows are the positions that are learned.
+inline constexpr std::string_view position_table = "position_embedding.weight";
 /// All but those of adapters, which files of a model do not have.
 std::vector<CanonicalTensor> base_tensors(const RecipeProgram& recipe);
 
@@ -39,16 +41,20 @@ struct PlacedTensor {
   std::string name;
   bool transposed = false;  ///< the file has rows as columns
   bool is_vector = false;
+  std::int64_t unused_rows = 0;  ///< before those of its parts, with zeros in what is written
   std::int64_t rows = 0, cols = 1;
   std::vector<PlacedPart> parts;  ///< none of a family's shared row
   bool is_of_one_expert = false;
+  bool is_projection = false;  ///< in the folder of a module of sentence-transformers
   std::vector<std::int64_t> file_shape() const;
   std::int64_t elements() const { return rows * cols; }
 };
 
 /// Where all tensors of a recipe lie, but for those of adapters.
+/// @param unused_positions as in PortableModel
 /// @throws UsageError [WEIGHTS-01] the family has none for one of them
-std::vector<PlacedTensor> placed_tensors(const Family& family, const RecipeProgram& recipe);
+std::vector<PlacedTensor> placed_tensors(const Family& family, const RecipeProgram& recipe,
+                                         std::int64_t unused_positions);
 
 /// "model.layers.#.mlp.up_proj.weight" of "model.layers.3.mlp.up_proj.weight".
 std::string pattern_of(const std::string& name);
