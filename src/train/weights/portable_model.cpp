@@ -2,6 +2,7 @@
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/spec/encoder_spec.hpp>
+#include <monomorph/spec/masked_language_spec.hpp>
 
 #include <fmt/format.h>
 
@@ -99,9 +100,10 @@ std::optional<EmbeddingSpec> embedding_of(const DescribedModel& model) {
 
 PortableModel portable_model(const RecipeProgram& recipe) {
   if (const std::string_view kind = recipe.described_model.kind;
-      kind != type_name<DecoderSpec>() && kind != type_name<EncoderSpec>())
+      kind != type_name<DecoderSpec>() && kind != type_name<EncoderSpec>() && kind != type_name<MaskedLanguageSpec>())
     refuse(recipe, fmt::format("a model of the kind {}", kind));
   PortableModel portable{.model = *recipe.model, .mask = mask_of(recipe), .output = recipe.output};
+  portable.has_masked_head = recipe.described_model.kind == type_name<MaskedLanguageSpec>();
   portable.embedding = embedding_of(recipe.described_model);
   portable.mixture = mixture_of(recipe);
   portable.order = order_of(recipe);
@@ -156,7 +158,9 @@ std::vector<Fact> embedding_facts(const EmbeddingSpec& embedding) {
 ModelFacts facts_of(const PortableModel& portable) {
   ModelFacts all, facts{{"mask", text_of(portable.mask)},
                         {"order", std::string(name_of(portable.order))},
-                        {"output", portable.output == ModelOutput::logits ? "logits" : "hidden states"}};
+                        {"output", portable.output != ModelOutput::logits ? "hidden states"
+                                   : portable.has_masked_head             ? "logits of masked tokens"
+                                                                          : "logits"}};
   for (Fact& fact : model_facts(portable.model)) all.emplace(std::move(fact.name), std::move(fact.value));
   for (const auto& [name, value] : all)
     if (decides_function(name, all)) facts.emplace(name, value);

@@ -31,7 +31,7 @@ constexpr ConfigRow positions{"max_position_embeddings", nullptr,
 constexpr auto roberta_config = bert_rows::rows_and(padding, positions, bert_rows::token_types<token_types>("2"));
 
 /// The tie is between the table and a head that recipes lack.
-constexpr std::array<std::string_view, 3> roberta_ignored{"classifier_dropout", "gradient_checkpointing",
+constexpr std::array<std::string_view, 4> roberta_ignored{"classifier_dropout", "gradient_checkpointing", "output_past",
                                                           "tie_word_embeddings"};
 constexpr std::array<std::string_view, 2> roberta_buffers{"roberta.embeddings.position_ids",
                                                           "roberta.embeddings.token_type_ids"};
