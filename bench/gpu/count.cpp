@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
       "\"vocabulary\": {}, \"context\": {}, \"tied\": {}, \"fp8\": {}}},\n \"kernels\": {{",
       R_NAME, micro_batch, accumulated, micro_batch * accumulated * m.context_length,
       plan::memory<OnGpu>(1, micro_batch).budgeted(), int{m.n_layers}, std::int64_t{m.d_model}, m.q_width(),
-      m.kv_width(), m.ff_width(), m.activation == Activation::swiglu, m.padded_vocab(), std::int64_t{m.context_length},
+      m.kv_width(), m.ff_width(), is_gated(m.activation), m.padded_vocab(), std::int64_t{m.context_length},
       bool{m.tied_head}, scales_products<R::precision>);
   const char* before = "";
   for (const auto& [kernel, sum] : bench::counting::counted()) {

@@ -125,6 +125,8 @@ MONOMORPH_COUNT_ACTIVATION(gelu_exact)
 MONOMORPH_COUNT_ACTIVATION(gelu_tanh)
 MONOMORPH_COUNT_ACTIVATION(relu_squared)
 MONOMORPH_COUNT_ACTIVATION(swiglu)
+MONOMORPH_COUNT_ACTIVATION(geglu_exact)
+MONOMORPH_COUNT_ACTIVATION(geglu_tanh)
 #undef MONOMORPH_COUNT_ACTIVATION
 
 inline void linear(Queue, View x, View w, View bias, View y) {
@@ -174,13 +176,14 @@ inline void linear_backward_input_gelu_tanh(Queue, View dout, View w, View h, Vi
 inline void layer_norm(Queue, View x, View weight, View bias, double epsilon, View y, View mean, View rstd) {
   count("norms", costs::layer_norm(x, weight, bias, epsilon, y, mean, rstd));
 }
-inline void rms_norm(Queue, View x, View weight, View bias, double epsilon, View y, View rstd) {
+inline void rms_norm(Queue, View x, View weight, View bias, double epsilon, View y, View rstd,
+                     double = no_weight_offset) {
   count("norms", costs::rms_norm(x, weight, bias, epsilon, y, rstd));
 }
 inline void layer_norm_recompute(Queue, View x, View weight, View bias, View mean, View rstd, View y) {
   count("norms again", costs::layer_norm_recompute(x, weight, bias, mean, rstd, y));
 }
-inline void rms_norm_recompute(Queue, View x, View weight, View bias, View rstd, View y) {
+inline void rms_norm_recompute(Queue, View x, View weight, View bias, View rstd, View y, double = no_weight_offset) {
   count("norms again", costs::rms_norm_recompute(x, weight, bias, rstd, y));
 }
 inline void layer_norm_backward(Queue, View dy, View x, View weight, View mean, View rstd, View dx, bool add,
@@ -188,7 +191,7 @@ inline void layer_norm_backward(Queue, View dy, View x, View weight, View mean, 
   count("norms backward", costs::layer_norm_backward(dy, x, weight, mean, rstd, dx, add, dweight, dbias, accumulate));
 }
 inline void rms_norm_backward(Queue, View dy, View x, View weight, View rstd, View dx, bool add, View dweight,
-                              View dbias, bool accumulate) {
+                              View dbias, bool accumulate, double = no_weight_offset) {
   count("norms backward", costs::rms_norm_backward(dy, x, weight, rstd, dx, add, dweight, dbias, accumulate));
 }
 
@@ -227,10 +230,11 @@ inline void reference_attention_backward(Queue, View q, View k, View v, View out
   count("attention backward", costs::attention_backward(q, k, v, out, lse, dout, dq, dk, dv, shape, mask));
 }
 
-inline void embedding(Queue, Starts, View table, View positions, std::int64_t, std::int64_t, View x, Starts = nullptr) {
+inline void embedding(Queue, Starts, View table, View positions, std::int64_t, std::int64_t, View x, Starts = nullptr,
+                      double = 1) {
   count("embedding", costs::embedding(table, positions, x));
 }
-inline void embedding_backward(Queue, Starts, View dx, View dtable, bool accumulate) {
+inline void embedding_backward(Queue, Starts, View dx, View dtable, bool accumulate, double = 1) {
   count("embedding backward", costs::embedding_backward(dx, dtable, accumulate));
 }
 inline void position_embedding_backward(Queue, View dx, std::int64_t, View dpositions, bool accumulate,

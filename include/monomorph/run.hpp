@@ -6,6 +6,7 @@
 #include <monomorph/attention/sliding_window.hpp>
 #include <monomorph/attention/within_documents.hpp>
 #include <monomorph/block/mixture_of_experts.hpp>
+#include <monomorph/block/rotated_block.hpp>
 #include <monomorph/block/shaped_block.hpp>
 #include <monomorph/checkpointing/every_block.hpp>
 #include <monomorph/checkpointing/every_nth_block.hpp>

@@ -1,4 +1,4 @@
-// expect-error: \[MODEL-07\] d_ff_multiple must stay 256 unless d_ff is derived for Activation::swiglu
+// expect-error: \[MODEL-07\] d_ff_multiple must stay 256 unless d_ff is derived for a gated activation
 // expect-text: FeedForwardMultipleIsRead<64, [^>]*gelu_tanh, false>
 #include "support/control.hpp"
 struct Case : Control {

@@ -1,4 +1,4 @@
-// expect-error: \[ROTARY-03\] context_length must be at most 2 pi rotary\.base
+// expect-error: \[ROTARY-03\] context_length, or a window of attention, must be at most 2 pi rotary\.base
 // expect-text: WavelengthsSpanContext<131072, 10000000000, 1000000>
 #include "support/control.hpp"
 struct Case : Control {

@@ -46,6 +46,8 @@ struct Activation {
   }
 const Activation unary_activations[] = {MONOMORPH_ACTIVATION(gelu_exact), MONOMORPH_ACTIVATION(gelu_tanh),
                                         MONOMORPH_ACTIVATION(relu_squared)};
+const Activation gated_activations[] = {MONOMORPH_ACTIVATION(swiglu), MONOMORPH_ACTIVATION(geglu_exact),
+                                        MONOMORPH_ACTIVATION(geglu_tanh)};
 
 void for_each_case(const std::function<void(DType dtype, Size size, std::int64_t gap)>& f) {
   for (const DType dtype : all_dtypes)
@@ -78,28 +80,31 @@ TEST_CASE("activations of one number and their gradients have the CPU's bits", "
     });
 }
 
-TEST_CASE("swiglu and its gradient, in its input's place or another, have the CPU's bits", "[activation]") {
-  for_each_case([](DType dtype, Size size, std::int64_t gap) {
-    const auto [rows, cols] = size;
-    if (rows == 0) return cuda::swiglu_backward(gpu_queue, View{}, View{}, View{});
-    const std::vector<Storage> in{{activations(rows, 2 * cols, 1), dtype, gap},
-                                  {random_matrix(rows, cols, 2), dtype, gap}};
-    const std::vector<Storage> before{{random_matrix(rows, cols, 3), dtype, gap},
-                                      {random_matrix(rows, 2 * cols, 4), dtype, gap},
-                                      in[0]};
-    check_same_bits(
-        in, before,
-        [](const auto& given, const auto& out) {
-          cuda::swiglu(gpu_queue, given[0], out[0]);
-          cuda::swiglu_backward(gpu_queue, given[0], given[1], out[1]);
-          cuda::swiglu_backward(gpu_queue, out[2], given[1], out[2]);
-        },
-        [](const auto& given, const auto& out) {
-          cpu::swiglu({}, given[0], out[0]);
-          cpu::swiglu_backward({}, given[0], given[1], out[1]);
-          cpu::swiglu_backward({}, out[2], given[1], out[2]);
-        });
-  });
+TEST_CASE("gated activations and their gradients, in their input's place or another, have the CPU's bits",
+          "[activation]") {
+  for (const Activation& activation : gated_activations)
+    for_each_case([&](DType dtype, Size size, std::int64_t gap) {
+      CAPTURE(activation.name);
+      const auto [rows, cols] = size;
+      if (rows == 0) return activation.gpu_backward(View{}, View{}, View{});
+      const std::vector<Storage> in{{activations(rows, 2 * cols, 1), dtype, gap},
+                                    {random_matrix(rows, cols, 2), dtype, gap}};
+      const std::vector<Storage> before{{random_matrix(rows, cols, 3), dtype, gap},
+                                        {random_matrix(rows, 2 * cols, 4), dtype, gap},
+                                        in[0]};
+      check_same_bits(
+          in, before,
+          [&](const auto& given, const auto& out) {
+            activation.gpu(given[0], out[0]);
+            activation.gpu_backward(given[0], given[1], out[1]);
+            activation.gpu_backward(out[2], given[1], out[2]);
+          },
+          [&](const auto& given, const auto& out) {
+            activation.cpu(given[0], out[0]);
+            activation.cpu_backward(given[0], given[1], out[1]);
+            activation.cpu_backward(out[2], given[1], out[2]);
+          });
+    });
 }
 
 TEST_CASE("activations differ by a few roundings from those of a CPU that fuses products with sums", "[activation]") {

@@ -112,10 +112,10 @@ TEST_CASE("activations of the rows that a routing has are the CPU's", "[experts]
   for_each_case([](const Case& of) {
     constexpr std::int64_t features = 24;
     Routed routed = Routed::sorted(of.size, statistics_dtype(of.dtype));
-    for (const Activation activation :
-         {Activation::gelu_exact, Activation::gelu_tanh, Activation::relu_squared, Activation::swiglu}) {
+    for (const Activation activation : {Activation::gelu_exact, Activation::gelu_tanh, Activation::relu_squared,
+                                        Activation::swiglu, Activation::geglu_exact, Activation::geglu_tanh}) {
       CAPTURE(static_cast<int>(activation));
-      const std::int64_t width = activation == Activation::swiglu ? 2 * features : features;
+      const std::int64_t width = is_gated(activation) ? 2 * features : features;
       const std::vector<Storage> rows{rows_of(of, routed, width, 2), rows_of(of, routed, features, 3)};
       check_rows(rows, routed.n_rows(), tolerance(of.dtype), [&](auto queue, const std::vector<View>& views) {
         activate_rows(queue, activation, views[0], views[1], routed.routing());

@@ -32,6 +32,7 @@ struct Case {
   DType dtype;
   std::int64_t gap;
   bool layer, has_bias;
+  double weight_offset() const { return gap == 16 ? 1 : no_weight_offset; }  ///< of a root-mean-square norm
   std::int64_t groups() const { return size.rows * size.cols / size.features; }
 };
 
@@ -66,19 +67,19 @@ std::vector<Storage> forward_before(const Case& c) {
           {filled(1, c.groups(), 7), statistics}};
 }
 KernelCall gpu_forward(const Case& c) {
-  return [layer = c.layer](const auto& in, const auto& out) {
+  return [layer = c.layer, offset = c.weight_offset()](const auto& in, const auto& out) {
     if (layer)
       cuda::layer_norm(gpu_queue, in[0], in[1], in[2], epsilon, out[0], out[1], out[2]);
     else
-      cuda::rms_norm(gpu_queue, in[0], in[1], in[2], epsilon, out[0], out[2]);
+      cuda::rms_norm(gpu_queue, in[0], in[1], in[2], epsilon, out[0], out[2], offset);
   };
 }
 KernelCall cpu_forward(const Case& c) {
-  return [layer = c.layer](const auto& in, const auto& out) {
+  return [layer = c.layer, offset = c.weight_offset()](const auto& in, const auto& out) {
     if (layer)
       cpu::layer_norm({}, in[0], in[1], in[2], epsilon, out[0], out[1], out[2]);
     else
-      cpu::rms_norm({}, in[0], in[1], in[2], epsilon, out[0], out[2]);
+      cpu::rms_norm({}, in[0], in[1], in[2], epsilon, out[0], out[2], offset);
   };
 }
 
@@ -144,13 +145,13 @@ TEST_CASE("a GPU's norms repeated from saved statistics have the CPU's bits, and
       if (c.layer)
         cuda::layer_norm_recompute(gpu_queue, with[0], with[1], with[2], with[3], with[4], out[0]);
       else
-        cuda::rms_norm_recompute(gpu_queue, with[0], with[1], with[2], with[4], out[0]);
+        cuda::rms_norm_recompute(gpu_queue, with[0], with[1], with[2], with[4], out[0], c.weight_offset());
     };
     const auto cpu = [&](const auto& with, const auto& out) {
       if (c.layer)
         cpu::layer_norm_recompute({}, with[0], with[1], with[2], with[3], with[4], out[0]);
       else
-        cpu::rms_norm_recompute({}, with[0], with[1], with[2], with[4], out[0]);
+        cpu::rms_norm_recompute({}, with[0], with[1], with[2], with[4], out[0], c.weight_offset());
     };
     check_same_bits(from, y, gpu, cpu);
     CHECK((outputs_of(gpu, from, y)[0].bytes() == first[0].bytes()));
@@ -180,20 +181,20 @@ std::vector<Storage> backward_before(const Case& c) {
           {c.has_bias ? random_matrix(1, c.size.features, 8) : Matrix{}, gradient_of(c.dtype)}};
 }
 // From x, weight, bias, dy, mean and rstd.
-KernelCall gpu_backward(bool layer, bool add) {
+KernelCall gpu_backward(bool layer, bool add, double offset = no_weight_offset) {
   return [=](const auto& in, const auto& out) {
     if (layer)
       cuda::layer_norm_backward(gpu_queue, in[3], in[0], in[1], in[4], in[5], out[0], add, out[1], out[2], add);
     else
-      cuda::rms_norm_backward(gpu_queue, in[3], in[0], in[1], in[5], out[0], add, out[1], out[2], add);
+      cuda::rms_norm_backward(gpu_queue, in[3], in[0], in[1], in[5], out[0], add, out[1], out[2], add, offset);
   };
 }
-KernelCall cpu_backward(bool layer, bool add) {
+KernelCall cpu_backward(bool layer, bool add, double offset = no_weight_offset) {
   return [=](const auto& in, const auto& out) {
     if (layer)
       cpu::layer_norm_backward({}, in[3], in[0], in[1], in[4], in[5], out[0], add, out[1], out[2], add);
     else
-      cpu::rms_norm_backward({}, in[3], in[0], in[1], in[5], out[0], add, out[1], out[2], add);
+      cpu::rms_norm_backward({}, in[3], in[0], in[1], in[5], out[0], add, out[1], out[2], add, offset);
   };
 }
 /// Those of a forward pass, and its statistics.
@@ -207,8 +208,8 @@ std::vector<Storage> backward_inputs(const Case& c) {
 
 void check_backward(const Case& c, bool add) {
   const auto in = backward_inputs(c), before = backward_before(c);
-  const auto actual = same_in_all_schedules(c, gpu_backward(c.layer, add), in, before);
-  const auto expected = outputs_of(cpu_backward(c.layer, add), in, before);
+  const auto actual = same_in_all_schedules(c, gpu_backward(c.layer, add, c.weight_offset()), in, before);
+  const auto expected = outputs_of(cpu_backward(c.layer, add, c.weight_offset()), in, before);
   if (c.size.features > 1) CHECK(greatest_error(actual[0], expected[0]) <= 4 * tolerance(c.dtype) + rounding(c.dtype));
   CHECK(same_gaps(actual[0], before[0]));
   CHECK(greatest_error(actual[1], expected[1]) <= 4 * tolerance(c.dtype));

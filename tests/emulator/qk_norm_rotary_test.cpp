@@ -30,11 +30,12 @@ struct Case {
 void for_each_case(const std::function<void(const Case&)>& f) {
   for (const DType dtype : all_dtypes)
     for (const Size& size : sizes)
-      for (const NormKind kind : {NormKind::layer_norm, NormKind::rms_norm})
+      for (const NormKind kind : {NormKind::layer_norm, NormKind::rms_norm, NormKind::zero_centered_rms_norm})
         for (const std::int64_t gap : {0, 16, 5}) {
           const bool is_layer = kind == NormKind::layer_norm;
           const Case c{size, dtype, kind, is_layer == (gap == 0), is_layer != (gap == 16), gap};
-          CAPTURE(name_of(dtype), size.rows, size.queries, size.keys, size.half, is_layer, gap, c.has_bias);
+          CAPTURE(name_of(dtype), size.rows, size.queries, size.keys, size.half, static_cast<int>(kind), gap,
+                  c.has_bias);
           f(c);
         }
 }
@@ -76,10 +77,7 @@ QkNormRotary call_of(const Case& c, const View& qkv, const std::vector<View>& in
 }
 
 void one_after_the_other(NormKind kind, const QkNormRotary& of) {
-  if (kind == NormKind::layer_norm)
-    normalize_then_rotate<NormKind::layer_norm>(gpu_queue, of);
-  else
-    normalize_then_rotate<NormKind::rms_norm>(gpu_queue, of);
+  with_norm_kind(kind, [&]<NormKind of_kind> { normalize_then_rotate<of_kind>(gpu_queue, of); });
 }
 
 }  // namespace

@@ -143,10 +143,16 @@ TEST_CASE("activations on a GPU", "[activation]") {
     check(
         0, [](auto... a) { relu_squared(a...); }, [](auto... a) { relu_squared_backward(a...); });
     const Mirror gate_up = random_mirror({size.rows, 2 * size.cols}, dtype, 4, gap);
-    on_both([&](auto queue) { swiglu(queue, gate_up.on(queue), y.on(queue)); });
-    y.check_equal(approximate);
-    on_both([&](auto queue) { swiglu_backward(queue, gate_up.on(queue), dy.on(queue), gate_up.on(queue)); });
-    gate_up.check_equal(approximate);
+    const auto check_gated = [&](auto f, auto backward) {
+      on_both([&](auto queue) { f(queue, gate_up.on(queue), y.on(queue)); });
+      y.check_equal(approximate);
+      const Mirror gradient = random_mirror({size.rows, 2 * size.cols}, dtype, 4, gap);
+      on_both([&](auto queue) { backward(queue, gradient.on(queue), dy.on(queue), gradient.on(queue)); });
+      gradient.check_equal(approximate);
+    };
+    check_gated([](auto... a) { swiglu(a...); }, [](auto... a) { swiglu_backward(a...); });
+    check_gated([](auto... a) { geglu_exact(a...); }, [](auto... a) { geglu_exact_backward(a...); });
+    check_gated([](auto... a) { geglu_tanh(a...); }, [](auto... a) { geglu_tanh_backward(a...); });
   });
 }
 
@@ -175,6 +181,13 @@ TEST_CASE("norms on a GPU", "[norm]") {
         rms_norm(q, x.on(q), weight.on(q), View{}, 1e-5, y.on(q), rstd.on(q));
         rms_norm_backward(q, dy.on(q), x.on(q), weight.on(q), rstd.on(q), dy.on(q), false, dweight.on(q), View{},
                           false);
+      });
+      for (const Mirror* result : {&y, &dy}) result->check_equal(tolerance(dtype));
+      for (const Mirror* result : {&rstd, &dweight}) result->check_equal(tolerance(statistic));
+      on_both([&](auto q) {
+        rms_norm(q, x.on(q), weight.on(q), View{}, 1e-5, y.on(q), rstd.on(q), 1);
+        rms_norm_backward(q, dy.on(q), x.on(q), weight.on(q), rstd.on(q), dy.on(q), false, dweight.on(q), View{}, false,
+                          1);
       });
       for (const Mirror* result : {&y, &dy}) result->check_equal(tolerance(dtype));
       for (const Mirror* result : {&rstd, &dweight}) result->check_equal(tolerance(statistic));

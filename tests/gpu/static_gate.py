@@ -15,7 +15,7 @@ import sys
 
 READ = "sm_90"  # the architecture whose machine code is read
 # Kernels that read and write rows at the bandwidth of the memory. What `map` makes is known by its name.
-STREAMING = {"swiglu_backward_rows", "sum_rows", "cross_entropies", "compare_models", "drop_rows", "embed", "sum_lists", "normalise",
+STREAMING = {"gate_backward_rows", "sum_rows", "cross_entropies", "compare_models", "drop_rows", "embed", "sum_lists", "normalise",
              "normalise_and_rotate", "backward", "update_elements", "gather", "combine", "add_up_parts", "rotate_rows", "round_tiles"}
 FLOATING_ATOMIC = re.compile(r"\b(?:red|atom)\.[\w.]*\.(?:f16|f16x2|bf16|bf16x2|f32|f64)\b.*")
 INSTRUCTION = re.compile(r" {8}/\*[0-9a-f]{4,}\*/ +(?:@!?U?P\w+ +)?([A-Z][\w.]*)")

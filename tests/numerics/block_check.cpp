@@ -119,7 +119,7 @@ struct BlockRun {
 
 std::string describe(const ReferenceLayer& layer) {
   const DecoderSpec& model = layer.model;
-  std::string text = model.norm.kind == NormKind::layer_norm ? "layer_norm" : "rms_norm";
+  std::string text = "norm " + std::to_string(static_cast<int>(model.norm.kind.value));
   text += " norm bias " + std::to_string(model.norm.bias) + ", qk_norm " + std::to_string(model.qk_norm);
   text += ", rotary " + std::to_string(model.position == Position::rotary) + " factor ";
   text += std::to_string(model.rotary.scaling.factor) + ", kv heads " + std::to_string(model.kv_heads());

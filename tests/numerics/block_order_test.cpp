@@ -40,7 +40,7 @@ constexpr MixtureSpec mixture_spec(int i) {
 constexpr DecoderSpec mixture_model(int i) {
   DecoderSpec model = block_model(i % block_norms, i);
   model.bias.mlp = false;
-  model.activation = Activation{(i / 2 + i / 8) % 4};
+  model.activation = Activation{(i / 2 + i / 8) % 6};
   return model;
 }
 template <int i> struct MixtureRecipe {

@@ -68,6 +68,7 @@ struct ModelRun {
   bool within_documents;
   const std::vector<ReferenceLayer>& layers;
   train::TrainingStep& step;
+  const Sees& sees;
   Tensors parameters = values_of(step.parameters());
   bool has_adapters = layers.front().low_rank.has_value();
 
@@ -82,7 +83,7 @@ struct ModelRun {
     return reference_model(model, parameters,
                            {tokens.inputs, tokens.targets,
                             documents ? tokens.document_starts : std::vector<std::int32_t>(), drops ? &key : nullptr,
-                            sees_causally, layers});
+                            sees, layers});
   }
 
   /// Two micro-batches of one step, the second added to the first.
@@ -143,7 +144,7 @@ void check_model(const ModelCase& model) {
   const std::unique_ptr<Communicator> communicator = one_rank();
   const Owned<train::TrainingStep> step = model.make_step(*communicator, seed);
   perturb(*step);
-  ModelRun run{*model.model, model.within_documents, model.layers, *step};
+  ModelRun run{*model.model, model.within_documents, model.layers, *step, model.sees};
   run.check_training();
   run.check_evaluation_and_decoding();
 }

@@ -18,6 +18,7 @@ struct ModelCase {
   bool within_documents;
   std::vector<ReferenceLayer> layers;
   Owned<train::TrainingStep> (*make_step)(Communicator&, std::uint64_t seed);
+  Sees sees = sees_causally;
 };
 
 /// Loss and gradients of training, the loss of evaluation and the logits of decoding, against fp64 autograd, to 1e-9.
@@ -35,11 +36,26 @@ template <class R> std::vector<ReferenceLayer> reference_layers() {
   return layers;
 }
 
+/// What a query of each layer sees: the keys before it, or a window of them.
+template <class R> Sees sees_of_layers() {
+  std::vector<std::int64_t> before;
+  boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
+    before.insert(before.end(), run.length, decltype(run)::template block<R>::mask.before);
+  });
+  return [before](int block, std::int64_t query, std::int64_t key) {
+    return key <= query && query - key <= before[static_cast<std::size_t>(block)];
+  };
+}
+
 template <Recipe R> ModelCase model_case(int row) {
-  return {row, &R::model, attention_of<R>::within_documents, reference_layers<R>(),
+  return {row,
+          &R::model,
+          attention_of<R>::within_documents,
+          reference_layers<R>(),
           [](Communicator& communicator, std::uint64_t seed) -> Owned<train::TrainingStep> {
             return make_owned<train::Step<R>>(communicator, model_batch, seed);
-          }};
+          },
+          sees_of_layers<R>()};
 }
 
 /// Rows first, …, first + n - 1 of a set of recipes; see RowRecipe.

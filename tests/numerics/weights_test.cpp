@@ -144,7 +144,9 @@ TEST_CASE("what Hugging Face's files can't express is refused by its name") {
     auto& layer = recipe.layers.front();
     layer.name = "Own", layer.is_plain_block = false, layer.features.add("top ", 2);
   });
-  check("different masks", [](auto& recipe) { recipe.attentions.push_back({1, {.before = 4}, false}); });
+  check("local.mask is causal, over the last 5 tokens in the recipe, and absent in llama", [](auto& recipe) {
+    recipe.attentions.push_back({1, {.before = 4}, false});
+  });
   check("a prefix of 4", [](auto& recipe) { recipe.attentions.front().mask.prefix = 4; });
   check("model.activation is gelu_tanh in the recipe, and swiglu in llama",
         [&](auto& recipe) { recipe.model = &ungated; });

@@ -108,6 +108,8 @@ TEST_CASE("activations move what is counted") {
   check_cost(o, costs::activation_backward(h, y, y), [&] { gelu_tanh_backward(q, h, y, y); });
   check_cost(o, costs::activation(gate_up, y), [&] { swiglu(q, gate_up, y); });
   check_cost(o, costs::activation_backward(gate_up, y, gate_up), [&] { swiglu_backward(q, gate_up, y, gate_up); });
+  check_cost(o, costs::activation(gate_up, y), [&] { geglu_tanh(q, gate_up, y); });
+  check_cost(o, costs::activation_backward(gate_up, y, gate_up), [&] { geglu_tanh_backward(q, gate_up, y, gate_up); });
   check_cost(o, costs::copy(h, y), [&] { copy(q, h, y); });
   check_cost(o, costs::zero(h), [&] { zero(q, h); });
   check_cost(o, costs::scale(h, 2, y), [&] { scale(q, h, 2, y); });

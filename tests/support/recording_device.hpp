@@ -225,6 +225,10 @@ MONOMORPH_LATER(relu_squared, (View h, View y), h, y)
 MONOMORPH_LATER(relu_squared_backward, (View h, View dy, View dh), h, dy, dh)
 MONOMORPH_LATER(swiglu, (View h, View y), h, y)
 MONOMORPH_LATER(swiglu_backward, (View h, View dy, View dh), h, dy, dh)
+MONOMORPH_LATER(geglu_exact, (View h, View y), h, y)
+MONOMORPH_LATER(geglu_exact_backward, (View h, View dy, View dh), h, dy, dh)
+MONOMORPH_LATER(geglu_tanh, (View h, View y), h, y)
+MONOMORPH_LATER(geglu_tanh_backward, (View h, View dy, View dh), h, dy, dh)
 MONOMORPH_LATER_WITH_IDS(tiled_attention, starts, q,
                          (View q, View k, View v, View out, View lse, AttentionShape shape, AttentionMask mask,
                           Starts starts = nullptr),
@@ -261,13 +265,14 @@ MONOMORPH_LATER(fill_uniform, (View x, const random::Stream& stream, std::uint64
 MONOMORPH_LATER(add, (View x, View y), x, y)
 MONOMORPH_LATER(scale, (View x, double a, View y), x, a, y)
 inline void embedding(Queue, Starts ids, View table, View positions, std::int64_t tokens, std::int64_t first, View x,
-                      Starts starts = nullptr) {
+                      Starts starts = nullptr, double scale = 1) {
   Recorder::the().add([=, ids = Ids(ids, x.shape.rows), starts = Ids(starts, x.shape.rows)] {
-    cpu::embedding(cpu::Queue{}, ids, table, positions, tokens, first, x, starts);
+    cpu::embedding(cpu::Queue{}, ids, table, positions, tokens, first, x, starts, scale);
   });
 }
-MONOMORPH_LATER_WITH_IDS(embedding_backward, ids, dx, (Starts ids, View dx, View dtable, bool accumulate), ids, dx,
-                         dtable, accumulate)
+MONOMORPH_LATER_WITH_IDS(embedding_backward, ids, dx,
+                         (Starts ids, View dx, View dtable, bool accumulate, double scale = 1), ids, dx, dtable,
+                         accumulate, scale)
 MONOMORPH_LATER_WITH_IDS(position_embedding_backward, starts, dx,
                          (View dx, std::int64_t tokens, View dpositions, bool accumulate, Starts starts = nullptr), dx,
                          tokens, dpositions, accumulate, starts)
@@ -278,18 +283,23 @@ MONOMORPH_LATER(linear_backward_weight, (View dy, View x, View dw, View dbias, b
                 accumulate)
 MONOMORPH_LATER(layer_norm, (View x, View weight, View bias, double epsilon, View y, View mean, View rstd), x, weight,
                 bias, epsilon, y, mean, rstd)
-MONOMORPH_LATER(rms_norm, (View x, View weight, View bias, double epsilon, View y, View rstd), x, weight, bias, epsilon,
-                y, rstd)
+MONOMORPH_LATER(rms_norm,
+                (View x, View weight, View bias, double epsilon, View y, View rstd,
+                 double weight_offset = no_weight_offset),
+                x, weight, bias, epsilon, y, rstd, weight_offset)
 MONOMORPH_LATER(layer_norm_recompute, (View x, View weight, View bias, View mean, View rstd, View y), x, weight, bias,
                 mean, rstd, y)
-MONOMORPH_LATER(rms_norm_recompute, (View x, View weight, View bias, View rstd, View y), x, weight, bias, rstd, y)
+MONOMORPH_LATER(rms_norm_recompute,
+                (View x, View weight, View bias, View rstd, View y, double weight_offset = no_weight_offset), x, weight,
+                bias, rstd, y, weight_offset)
 MONOMORPH_LATER(layer_norm_backward,
                 (View dy, View x, View weight, View mean, View rstd, View dx, bool add, View dweight, View dbias,
                  bool accumulate),
                 dy, x, weight, mean, rstd, dx, add, dweight, dbias, accumulate)
 MONOMORPH_LATER(rms_norm_backward,
-                (View dy, View x, View weight, View rstd, View dx, bool add, View dweight, View dbias, bool accumulate),
-                dy, x, weight, rstd, dx, add, dweight, dbias, accumulate)
+                (View dy, View x, View weight, View rstd, View dx, bool add, View dweight, View dbias, bool accumulate,
+                 double weight_offset = no_weight_offset),
+                dy, x, weight, rstd, dx, add, dweight, dbias, accumulate, weight_offset)
 MONOMORPH_LATER(rotary_table, (RotarySpec rotary, View cos, View sin), rotary, cos, sin)
 MONOMORPH_LATER_WITH_IDS(rotary, starts, x,
                          (View x, View cos, View sin, std::int64_t tokens, std::int64_t first, bool inverse,

@@ -162,7 +162,8 @@ struct Context {
     Tensor y = x;
     if (model.norm.kind == NormKind::layer_norm) y = x - x.mean(-1, true);
     y = y / (y * y).mean(-1, true).add(model.norm.epsilon.value).sqrt();
-    y = y * leaves(name + ".weight");
+    const Tensor weight = leaves(name + ".weight");
+    y = y * (model.norm.kind == NormKind::zero_centered_rms_norm ? weight + 1 : weight);
     const Tensor bias = leaves(name + ".bias");
     return bias.defined() ? y + bias : y;
   }
@@ -196,29 +197,36 @@ struct Context {
   }
 };
 
-Tensor activate(const DecoderSpec& model, const Tensor& h) {
+Tensor gelu_exact(const Tensor& h) { return h * 0.5 * (1 + at::erf(h / std::numbers::sqrt2)); }
+Tensor gelu_tanh(const Tensor& h) {
   const double root_2_over_pi = std::sqrt(2 / std::numbers::pi);
-  switch (model.activation) {
+  return h * 0.5 * (1 + at::tanh(root_2_over_pi * (h + 0.044715 * h * h * h)));
+}
+
+/// @param h what a gated activation multiplies, if it is one   @param gate called for what it multiplies it by
+Tensor activate(Activation activation, const Tensor& h, auto gate) {
+  switch (activation) {
     case Activation::gelu_exact:
-      return h * 0.5 * (1 + at::erf(h / std::numbers::sqrt2));
+      return gelu_exact(h);
     case Activation::gelu_tanh:
-      return h * 0.5 * (1 + at::tanh(root_2_over_pi * (h + 0.044715 * h * h * h)));
+      return gelu_tanh(h);
     case Activation::relu_squared:
       return at::relu(h) * at::relu(h);
-    case Activation::swiglu:
-      break;
+    case Activation::swiglu: {
+      const Tensor of_gate = gate();
+      return of_gate * at::sigmoid(of_gate) * h;
+    }
+    case Activation::geglu_exact:
+      return gelu_exact(gate()) * h;
+    case Activation::geglu_tanh:
+      return gelu_tanh(gate()) * h;
   }
-  return h;  // gated: see mlp()
+  return h;
 }
 
 Tensor mlp(const Context& c, const Tensor& x, const std::string& prefix, const std::string& name = "mlp.") {
-  Tensor hidden = c.linear(x, prefix + name + "up");
-  if (c.model.activation == Activation::swiglu) {
-    const Tensor gate = c.linear(x, prefix + name + "gate");
-    hidden = gate * at::sigmoid(gate) * hidden;
-  } else {
-    hidden = activate(c.model, hidden);
-  }
+  const Tensor hidden = activate(c.model.activation, c.linear(x, prefix + name + "up"),
+                                 [&] { return c.linear(x, prefix + name + "gate"); });
   return c.linear(hidden, prefix + name + "down");
 }
 
@@ -237,6 +245,7 @@ Tensor rotary_angles(const DecoderSpec& model, const Tensor& positions_BT) {
                             (scaling.high_frequency_factor - scaling.low_frequency_factor);
       frequency = (1 - smooth) * frequency / scaling.factor + smooth * frequency;
     }
+    frequency /= model.rotary.linear.factor;
     frequencies.push_back(frequency);
   }
   return positions_BT.unsqueeze(1).unsqueeze(3) * leaf(frequencies, {half}, false);
@@ -269,8 +278,8 @@ Tensor attention(const Context& c, const Tensor& x, const std::string& prefix, i
   }
   k = k.repeat_interleave(N / KV, 1);
   v = v.repeat_interleave(N / KV, 1);
-  const Tensor scores =
-      (at::matmul(q, k.transpose(2, 3)) / std::sqrt(static_cast<double>(H))).masked_fill(c.hidden(B, block), -infinity);
+  const double scale = model.multiplier.attention.value_or(1 / std::sqrt(static_cast<double>(H)));
+  const Tensor scores = (at::matmul(q, k.transpose(2, 3)) * scale).masked_fill(c.hidden(B, block), -infinity);
   Tensor probabilities = at::softmax(scores, -1);
   if (c.dropout != nullptr && model.dropout.attention > 0) {
     probabilities = probabilities * c.attention_mask(B, static_cast<std::uint32_t>(block + 1));
@@ -286,13 +295,8 @@ Tensor expert(const Context& c, const Tensor& x, const std::string& prefix, std:
     const std::int64_t rows = stacked.size(0) / c.layer.mixture->n_experts;
     return stacked.slice(0, e * rows, (e + 1) * rows).t();
   };
-  Tensor hidden = at::matmul(x, weight("up"));
-  if (c.model.activation == Activation::swiglu) {
-    const Tensor gate = at::matmul(x, weight("gate"));
-    hidden = gate * at::sigmoid(gate) * hidden;
-  } else {
-    hidden = activate(c.model, hidden);
-  }
+  const Tensor hidden =
+      activate(c.model.activation, at::matmul(x, weight("up")), [&] { return at::matmul(x, weight("gate")); });
   return at::matmul(hidden, weight("down"));
 }
 
@@ -369,7 +373,7 @@ Tensor block_output(const Context& c, const Tensor& x, const std::string& prefix
 
 Tensor embedded(const Context& c, const std::vector<std::int32_t>& ids) {
   const std::int64_t M = static_cast<std::int64_t>(ids.size()), T = c.model.context_length;
-  Tensor x = c.leaves("embedding.weight").index_select(0, indices(ids));
+  Tensor x = c.leaves("embedding.weight").index_select(0, indices(ids)) * c.model.multiplier.embedding.value;
   if (c.model.position == Position::learned)
     x = x + c.leaves("position_embedding.weight").index_select(0, c.positions(M / T).view({M}));
   return c.drop(x, 0, 0, c.model.dropout.embedding);

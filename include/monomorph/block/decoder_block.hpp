@@ -6,15 +6,21 @@ namespace monomorph {
 /// The block of a recipe that says nothing of its layers: pre-norm, with a dense MLP.
 template <class R> struct DecoderBlock : ComposedBlock<R, BlockOrder::pre_norm, SelfAttention, DenseMlp> {};
 
+/// Whether a tower has the sizes of R's model; its rotary positions may be others.
+template <class R, class Tower>
+inline constexpr bool has_sizes_of = trunk_of<Tower> == rotated(trunk_of<R>, trunk_of<Tower>.rotary);
+
 namespace detail {
-template <class Block> inline constexpr const DecoderSpec* decoder_model = nullptr;
-template <class Tower> inline constexpr const DecoderSpec* decoder_model<DecoderBlock<Tower>> = &trunk_of<Tower>;
+template <class Block> struct DecoderTower { using type = void; };
+template <class Tower> struct DecoderTower<DecoderBlock<Tower>> { using type = Tower; };
 }  // namespace detail
 
-/// Whether the sizes of R's model, and a mask, say all that a block computes: it is DecoderBlock, with no other shape.
+/// Whether the sizes of R's model, a mask and rotary positions say all that a block computes: it is DecoderBlock, with
+/// no other shape.
 template <class R, class Block>
 inline constexpr bool is_decoder_block = [] {
-  if constexpr (detail::decoder_model<Block> != nullptr) return *detail::decoder_model<Block> == trunk_of<R>;
+  using Tower = typename detail::DecoderTower<Block>::type;
+  if constexpr (!std::is_void_v<Tower>) return has_sizes_of<R, Tower>;
   return false;
 }();
 
@@ -28,7 +34,7 @@ inline constexpr bool is_plain_block = [] {
                        Block::block_order;
                      })
     return std::is_same_v<Block, typename Composed<Block::block_order>::template Block<typename Block::Tower>> &&
-           trunk_of<typename Block::Tower> == trunk_of<R>;
+           has_sizes_of<R, typename Block::Tower>;
   else
     return false;
 }();

@@ -13,11 +13,11 @@ inline constexpr MlpNames mlp_names{"mlp.gate.weight", "mlp.gate.bias",   "mlp.u
                                     "mlp.up.bias",     "mlp.down.weight", "mlp.down.bias"};
 
 /// An MLP of one hidden layer, through which every token goes.
-/// M = B·T tokens, D model width, F hidden width (G = 2F for SwiGLU, else F).
+/// M = B·T tokens, D model width, F hidden width (G = 2F if it is gated, else F).
 template <class R, std::int64_t width, const MlpNames& names> struct MlpOfWidth {
   using Queue = typename device_of<R>::Queue;
   static constexpr const auto& model = trunk_of<R>;
-  static constexpr bool gated = model.activation == Activation::swiglu;
+  static constexpr bool gated = is_gated(model.activation);
   static constexpr std::int64_t D = model.d_model, F = width, G = gated ? 2 * F : F;
   static constexpr NormNames norm_before{"mlp_norm.weight", "mlp_norm.bias"},
       norm_after{"mlp_post_norm.weight", "mlp_post_norm.bias"};

@@ -24,6 +24,10 @@ constexpr double matrix_std(const auto& model) {
 
 inline constexpr Initializer one{.mean = 1};
 inline constexpr Initializer zero{};
+/// With which a norm multiplies by 1.
+constexpr Initializer norm_weight(const NormSpec& norm) {
+  return norm.kind == NormKind::zero_centered_rms_norm ? zero : one;
+}
 inline constexpr double llama3_cutoff = 3;  // in stds, of the head and the matrices: torchtitan's trunc_normal_ bounds
 
 constexpr Initializer matrix(const auto& model) {

@@ -27,8 +27,9 @@ template <class R> struct MaskedLanguageTransform {
   static constexpr const auto& model = trunk_of<R>;
   static constexpr UnitKind unit_kind = UnitKind::head;
   static constexpr std::int64_t D = model.d_model;
-  static constexpr Activation activation =
-      model.activation == Activation::swiglu ? Activation::gelu_exact : model.activation.value;
+  static constexpr Activation activation = model.activation == Activation::geglu_tanh ? Activation::gelu_tanh
+                                           : is_gated(model.activation)               ? Activation::gelu_exact
+                                                                                      : model.activation.value;
 
   struct Params : ParameterLayout {
     NormParams norm;

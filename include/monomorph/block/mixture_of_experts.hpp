@@ -57,14 +57,14 @@ struct RoutingSlices {
 /// The MLP part of a block in which a router sends each token to a few of many MLPs, its experts
 /// (docs/reference/mixture_of_experts.md). A token and one of its experts are a pair; the rows of a pair's activations
 /// lie sorted by expert, so that an expert computes with matrices.
-/// M = B·T tokens, D model width, E experts, k of them a token's, F an expert's hidden width (G = 2F for SwiGLU, else
-/// F), N rows of pairs.
+/// M = B·T tokens, D model width, E experts, k of them a token's, F an expert's hidden width (G = 2F if it is gated,
+/// else F), N rows of pairs.
 template <class R, MixtureSpec spec> struct MixtureOfExperts {
   using Queue = typename device_of<R>::Queue;
   using needs = KernelSets<kernels::Routing>;
   static constexpr const auto& model = trunk_of<R>;
   static constexpr MixtureSpec mixture = spec;
-  static constexpr bool gated = model.activation == Activation::swiglu, has_bias = spec.bias_rate > 0,
+  static constexpr bool gated = is_gated(model.activation), has_bias = spec.bias_rate > 0,
                         has_shared = spec.n_shared > 0, is_dropless = !spec.capacity_factor.given;
   // Whatever a recipe says, there are sizes: its rules are judged beside those of what follows from them.
   static constexpr std::int64_t D = model.d_model, E = clamped(spec.n_experts, 2, most_experts),

@@ -53,7 +53,7 @@ struct NormParams {
   Slice weight_D, bias_D;
   constexpr NormParams() = default;
   constexpr NormParams(ParameterLayout& layout, const NormSpec& norm, const NormNames& names, std::int64_t width)
-      : weight_D(layout.take_tensor(names.weight, {1, width}, ParameterClass::norm, initializers::one)) {
+      : weight_D(layout.take_tensor(names.weight, {1, width}, ParameterClass::norm, initializers::norm_weight(norm))) {
     if (norm.bias) bias_D = layout.take_tensor(names.bias, {1, width}, ParameterClass::bias, initializers::zero);
   }
 };

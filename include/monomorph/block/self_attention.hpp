@@ -14,6 +14,10 @@ template <class R> struct SelfAttention {
   static constexpr std::int64_t D = model.d_model, Q = model.q_width(), K = model.kv_width(), QKV = model.qkv_width();
   using Policy = attention_of<R>;
   static constexpr AttentionMask mask = Policy::mask;
+  /// By which products of queries and keys are multiplied.
+  static constexpr double score_scale() {
+    return model.multiplier.attention.value_or(1 / initializers::square_root(static_cast<double>(model.head_width())));
+  }
   static constexpr NormNames norm_before{"attention_norm.weight", "attention_norm.bias"},
       norm_after{"attention_post_norm.weight", "attention_post_norm.bias"};
   static constexpr DropoutSite out_site = DropoutSite::attention_out;
@@ -23,6 +27,7 @@ template <class R> struct SelfAttention {
     to.add_size("heads", model.n_heads, usual.n_heads);
     to.add_size("key heads", model.kv_heads(), usual.kv_heads());
     to.add_size("head width", model.head_width(), usual.head_width());
+    if (model.rotary != usual.rotary) to.add("rotary base ", model.rotary.base.value);
   }
 
   struct QueryWidths {

@@ -11,7 +11,7 @@ template <class R> void normalize(auto queue, View x, View weight, View bias, Vi
   if constexpr (norm.kind == NormKind::layer_norm)
     layer_norm(queue, x, weight, bias, norm.epsilon, y, mean, rstd);
   else
-    rms_norm(queue, x, weight, bias, norm.epsilon, y, rstd);
+    rms_norm(queue, x, weight, bias, norm.epsilon, y, rstd, weight_offset(norm.kind));
 }
 
 template <class R>
@@ -21,7 +21,7 @@ void normalize_backward(auto queue, View dy, View x, View weight, View mean, Vie
   if constexpr (norm.kind == NormKind::layer_norm)
     layer_norm_backward(queue, dy, x, weight, mean, rstd, dx, add_to_dx, dweight, dbias, accumulate);
   else
-    rms_norm_backward(queue, dy, x, weight, rstd, dx, add_to_dx, dweight, dbias, accumulate);
+    rms_norm_backward(queue, dy, x, weight, rstd, dx, add_to_dx, dweight, dbias, accumulate, weight_offset(norm.kind));
 }
 
 /// Norms within a block, whose parameters and statistics are slices.   @param t a pass of the block, or of a part of it
@@ -36,7 +36,8 @@ void normalize_recompute(const auto& t, const NormParams& p, const NormStatistic
   if constexpr (trunk_of<R>.norm.kind == NormKind::layer_norm)
     layer_norm_recompute(t.queue, x, weight, bias, t.statistics[statistics.mean], t.statistics[statistics.rstd], y);
   else
-    rms_norm_recompute(t.queue, x, weight, bias, t.statistics[statistics.rstd], y);
+    rms_norm_recompute(t.queue, x, weight, bias, t.statistics[statistics.rstd], y,
+                       weight_offset(trunk_of<R>.norm.kind));
 }
 /// What forward computes, and recomputation of the whole block: a type, so that a recipe that computes nothing less has
 /// no code for it.

@@ -104,6 +104,7 @@ template <class R> constexpr void add_computation(Fingerprint& fingerprint) {
   add_quantized<R>(fingerprint);
   add_adapters<R>(fingerprint);
   add_amax_history<R>(fingerprint);
+  add_rotaries<R>(fingerprint);
   add_teacher<R>(fingerprint);
 }
 

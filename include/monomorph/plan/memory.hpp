@@ -7,6 +7,7 @@
 #include <monomorph/plan/block_counts.hpp>
 #include <monomorph/plan/communication.hpp>
 #include <monomorph/plan/optimizer_buffers.hpp>
+#include <monomorph/plan/rotary.hpp>
 #include <monomorph/plan/teacher.hpp>
 #include <monomorph/policy/precision_policy.hpp>
 
@@ -152,8 +153,7 @@ constexpr Memory memory_with(const Strategy& strategy, int dp, std::int64_t micr
   bytes.statistics = activations.statistics.elements * statistic;
   bytes.host_activations =
       activations.host_buffer.elements * compute + activations.host_statistics.elements * statistic;
-  if (trunk_of<R>.position == Position::rotary)
-    bytes.rotary = 2 * align_up(trunk_of<R>.context_length * (trunk_of<R>.head_width() / 2)) * statistic;
+  bytes.rotary = rotary_elements<R> * statistic;
   bytes.scalars = scalar_bytes<R> + align_up(step_words<R>(dp)) * 8;
   const TeacherBytes teacher = teacher_bytes<R>(strategy.sharding, micro_batch);
   bytes.teacher = teacher.device;

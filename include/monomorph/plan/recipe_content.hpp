@@ -2,6 +2,7 @@
 #include <monomorph/block/low_rank_adapters.hpp>
 #include <monomorph/plan/attention.hpp>
 #include <monomorph/plan/parameter_groups.hpp>
+#include <monomorph/plan/rotary.hpp>
 #include <monomorph/plan/units.hpp>
 #include <monomorph/policy/optimizer_policy.hpp>
 #include <monomorph/policy/precision_policy.hpp>
@@ -64,6 +65,14 @@ template <class R> constexpr void add_adapters(auto& hash) {
 /// fingerprints. What blocks keep of their maxima is state.
 template <class R> constexpr void add_amax_history(auto& hash) {
   if constexpr (scales_products<typename R::precision>) hash.add("amax history", amax_history<typename R::precision>());
+}
+
+/// Recipes all of whose layers turn by the model's angles add nothing, so that those from the time when all did keep
+/// their fingerprints.
+template <class R> constexpr void add_rotaries(auto& hash) {
+  if constexpr (n_rotaries < R >> 1)
+    for (int layer = 0; layer < n_layers<R>; ++layer)
+      if (const int i = rotary_of_layer<R>(layer); i > 0) hash.add("rotary", layer, rotary_spec<R>(i));
 }
 
 /// The causal mask adds nothing, so that recipes from the time when there was no other keep their fingerprints.

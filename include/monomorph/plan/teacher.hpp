@@ -1,6 +1,7 @@
 #pragma once
 #include <monomorph/core/extremes.hpp>
 #include <monomorph/plan/activations.hpp>
+#include <monomorph/plan/rotary.hpp>
 #include <monomorph/policy/precision_policy.hpp>
 
 /// The model that a student learns from, where the recipe's objective has one (objective/distillation.hpp): a second
@@ -111,9 +112,7 @@ template <class R> constexpr TeacherBytes teacher_bytes(const ShardingValues& sh
         .device = (shards.params.wholes.elements + shards.arrivals.elements + activations.buffer.elements) * compute +
                   activations.statistics.elements * statistic};
     (shards.params_on_host() ? bytes.host : bytes.device) += shards.params.shards.elements * compute;
-    constexpr const DecoderSpec& model = Teacher::model;
-    if (model.position == Position::rotary)
-      bytes.device += 2 * align_up(model.context_length * (model.head_width() / 2)) * statistic;
+    bytes.device += rotary_elements<Teacher> * statistic;
     return bytes;
   } else {
     return {};

@@ -168,8 +168,8 @@ template <class P, class R> struct LayerMembersFit {
                   "[LAYER-17] Attention of a block, if it has one, must be an attention policy: what its tokens see "
                   "(docs/rules.md#layer-17)");
     static_assert(tower,
-                  "[LAYER-17] Tower of a block, if it has one, must be the recipe, or the recipe with another shape or "
-                  "attention (docs/rules.md#layer-17)");
+                  "[LAYER-17] Tower of a block, if it has one, must be the recipe, or the recipe with another shape, "
+                  "attention or rotary positions (docs/rules.md#layer-17)");
     static_assert(mlp_part,
                   "[LAYER-17] a block with a type MlpPart must have a type Tower and `static constexpr "
                   "monomorph::BlockOrder block_order`, too, as monomorph::ComposedBlock has (docs/rules.md#layer-17)");

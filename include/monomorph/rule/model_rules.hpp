@@ -49,11 +49,11 @@ template <std::int64_t d_ff_multiple> struct FeedForwardMultipleInRange {
   }
 };
 template <std::int64_t d_ff_multiple, Activation activation, bool d_ff_given> struct FeedForwardMultipleIsRead {
-  static constexpr bool is_read = activation == Activation::swiglu && !d_ff_given;
+  static constexpr bool is_read = is_gated(activation) && !d_ff_given;
   static constexpr bool holds = is_read || d_ff_multiple == 256;
   static consteval void explain() {
     static_assert(holds,
-                  "[MODEL-07] d_ff_multiple must stay 256 unless d_ff is derived for Activation::swiglu, as nothing "
+                  "[MODEL-07] d_ff_multiple must stay 256 unless d_ff is derived for a gated activation, as nothing "
                   "else reads it; change d_ff_multiple (docs/rules.md#model-07)");
   }
 };
@@ -147,6 +147,18 @@ template <std::int64_t d_ff, std::int64_t d_model, bool d_ff_given> struct FeedF
   }
 };
 
+template <std::int64_t embedding_millionths, std::int64_t attention_millionths> struct MultipliersPositive {
+  static constexpr bool is_positive(std::int64_t millionths) {
+    return 0 < millionths && millionths < beyond_millionths;
+  }
+  static constexpr bool holds = is_positive(embedding_millionths) && is_positive(attention_millionths);
+  static consteval void explain() {
+    static_assert(holds,
+                  "[MODEL-18] multiplier.embedding and multiplier.attention must be above 0 and finite; change "
+                  "MultiplierSpec, or leave it out (docs/rules.md#model-18)");
+  }
+};
+
 /// What follows from the sizes may be computed.
 constexpr bool sizes_countable(const auto& model) {
   return is_count(model.vocab_size) && is_count(model.n_heads) && is_count(model.d_model) &&
@@ -158,7 +170,7 @@ template <class R> consteval auto model_rules() {
   constexpr const auto& model = trunk_of<R>;
   constexpr auto heads = model.n_heads.value, width = model.d_model.value;
   constexpr bool countable = sizes_countable(model);
-  constexpr bool derives_gated = model.activation == Activation::swiglu && !model.d_ff.given;
+  constexpr bool derives_gated = is_gated(model.activation) && !model.d_ff.given;
   constexpr auto std = model.initialization.std;
   return RuleList<
       LayersInRange<model.n_layers.value>, VocabularyInRange<model.vocab_size.value>, WidthInRange<width>,
@@ -174,6 +186,8 @@ template <class R> consteval auto model_rules() {
       FeedForwardRoundedUpLittle<derives_gated ? model.d_ff_multiple.value : 1, width>,
       InitializationKeepsScale<millionths_down(std.value_or(0)), width>, LayerNormNeedsTwo<model.norm.kind, width>,
       FeedForwardInProportion<model.d_ff.value_or(1), width, model.d_ff.given>,
+      MultipliersPositive<millionths_up(model.multiplier.embedding),
+                          millionths_up(model.multiplier.attention.value_or(1))>,
       ParametersCountable<model.n_layers.value, width, heads, countable ? model.head_width() : 0,
                           countable ? model.ff_width() : 0>>{};
 }

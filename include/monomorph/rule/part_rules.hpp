@@ -127,7 +127,7 @@ template <class Part, class R, BlockOrder order, bool attends> struct PartFits {
   }
 };
 
-/// The recipe, or the recipe with another shape or attention.
+/// The recipe, or the recipe with another shape, attention or rotary positions.
 template <class T> concept IsTower = requires { requires detail::HasModelKind<SpecOf<T>>; };
 
 /// A block that is composed as ComposedBlock is.

@@ -28,16 +28,18 @@ struct ContextWithinScaling {
         "far as wavelengths are stretched; change factor or context_length (docs/rules.md#rotary-02)");
   }
 };
-template <std::int64_t context_length, std::int64_t base_millionths, std::int64_t stretch_millionths>
+/// @tparam reach tokens of which one sees all others
+template <std::int64_t reach, std::int64_t base_millionths, std::int64_t stretch_millionths>
 struct WavelengthsSpanContext {
   static constexpr double longest = 6.283186e-12 * base_millionths * stretch_millionths;  // 2 pi base stretch
-  static constexpr bool holds = base_millionths <= million || stretch_millionths < million ||
-                                !is_count(context_length) || longest >= context_length;
+  static constexpr bool holds =
+      base_millionths <= million || stretch_millionths < million || !is_count(reach) || longest >= reach;
   static consteval void explain() {
     static_assert(
         holds,
-        "[ROTARY-03] context_length must be at most 2 pi rotary.base (x the factor of a scaling), the longest "
-        "wavelength, or tokens far apart look near; change RotarySpec::base (docs/rules.md#rotary-03)");
+        "[ROTARY-03] context_length, or a window of attention, must be at most 2 pi rotary.base (x the factor of a "
+        "scaling), the longest wavelength, or tokens far apart look near; change RotarySpec::base "
+        "(docs/rules.md#rotary-03)");
   }
 };
 
@@ -143,6 +145,15 @@ template <class R> consteval auto rotary_scaling_rules() {
                   DynamicScalingHasFrequencies<by_dynamic ? trunk_of<R>.head_width() : 0>>{};
 }
 
+/// How many tokens see each other.
+template <class R>
+inline constexpr std::int64_t reach_of = [] {
+  const AttentionMask& mask = attention_of<R>::mask;
+  const bool is_window = mask == AttentionMask{.before = mask.before} && mask != AttentionMask{};
+  const std::int64_t context = trunk_of<R>.context_length;
+  return is_window && mask.before < context ? mask.before + 1 : context;
+}();
+
 template <class R> consteval auto rotary_rules() {
   constexpr const auto& model = trunk_of<R>;
   if constexpr (model.position == Position::rotary) {
@@ -155,7 +166,7 @@ template <class R> consteval auto rotary_rules() {
                RotaryScalingIsRead<factor, has_default_bounds(scaling)>,
                ContextWithinScaling<context, by_yarn ? yarn.original_context.value : scaling.original_context.value,
                                     by_yarn ? millionths_down(yarn.factor) : factor>,
-               WavelengthsSpanContext<context, base, millionths_down(longest_stretch(model.rotary, context))>>{} +
+               WavelengthsSpanContext<reach_of<R>, base, millionths_down(longest_stretch(model.rotary, context))>>{} +
            rotary_scaling_rules<R>();
   } else {
     return RuleList<>{};

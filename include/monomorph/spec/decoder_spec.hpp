@@ -5,11 +5,16 @@
 #include <monomorph/core/required.hpp>
 #include <monomorph/core/spec_fields.hpp>
 #include <monomorph/spec/initialization_spec.hpp>
+#include <monomorph/spec/multiplier_spec.hpp>
 #include <monomorph/spec/rotary_spec.hpp>
 
 namespace monomorph {
 
-enum class NormKind { layer_norm, rms_norm };
+enum class NormKind {
+  layer_norm,
+  rms_norm,
+  zero_centered_rms_norm,  ///< multiplies by 1 + weight, so that weight decay draws towards 1 (Gemma)
+};
 /// Normalisation before attention, before the MLP and before the head.
 struct NormSpec {
   Defaulted<NormKind> kind = NormKind::layer_norm;
@@ -18,7 +23,12 @@ struct NormSpec {
   friend constexpr bool operator==(const NormSpec&, const NormSpec&) = default;
 };
 
-enum class Activation { gelu_exact, gelu_tanh, relu_squared, swiglu };
+enum class Activation { gelu_exact, gelu_tanh, relu_squared, swiglu, geglu_exact, geglu_tanh };
+/// Whether an activation multiplies what a second matrix makes of the same input.
+constexpr bool is_gated(Activation activation) {
+  using enum Activation;
+  return activation == swiglu || activation == geglu_exact || activation == geglu_tanh;
+}
 enum class Position { learned, rotary, none };
 
 /// Which projections have a bias.
@@ -48,9 +58,9 @@ struct DecoderSpec {
 
   Derived<std::int64_t>
       n_kv_heads{};  ///< KV: N (multi-head) unless given; fewer is grouped-query, 1 multi-query attention
-  Derived<std::int64_t> head_dim{};             ///< H: D / N unless given
-  Derived<std::int64_t> d_ff{};                 ///< F: 4 D unless given; for SwiGLU 8 D / 3 rounded up to d_ff_multiple
-  Defaulted<std::int64_t> d_ff_multiple = 256;  ///< only where d_ff is derived for SwiGLU
+  Derived<std::int64_t> head_dim{};  ///< H: D / N unless given
+  Derived<std::int64_t> d_ff{};      ///< F: 4 D unless given; of a gated one 8 D / 3 rounded up to d_ff_multiple
+  Defaulted<std::int64_t> d_ff_multiple = 256;  ///< only where d_ff is derived for a gated activation
   Defaulted<std::int64_t> vocab_multiple =
       1;  ///< the table is padded to a multiple of so many rows; padded ids have logit -inf
 
@@ -60,6 +70,7 @@ struct DecoderSpec {
   Defaulted<Activation> activation = Activation::gelu_tanh;
   Defaulted<Position> position = Position::learned;
   RotarySpec rotary{};  ///< read if position is rotary
+  MultiplierSpec multiplier{};
   BiasSpec bias{};
   Defaulted<bool> tied_head = true;  ///< the head is the embedding table
   DropoutSpec dropout{};
@@ -76,9 +87,7 @@ struct DecoderSpec {
   constexpr std::int64_t kv_width() const { return kv_heads() * head_width(); }
   constexpr std::int64_t qkv_width() const { return q_width() + 2 * kv_width(); }
   constexpr std::int64_t ff_width() const {
-    return d_ff.given                         ? d_ff.value
-           : activation == Activation::swiglu ? round_up(8 * d_model / 3, d_ff_multiple)
-                                              : 4 * d_model;
+    return d_ff.given ? d_ff.value : is_gated(activation) ? round_up(8 * d_model / 3, d_ff_multiple) : 4 * d_model;
   }
   constexpr std::int64_t padded_vocab() const { return round_up(vocab_size, vocab_multiple); }
 
@@ -88,11 +97,17 @@ struct DecoderSpec {
   }
 };
 
+/// The model with these rotary positions.
+constexpr DecoderSpec rotated(DecoderSpec model, const RotarySpec& rotary) {
+  model.rotary = rotary;
+  return model;
+}
+
 }  // namespace monomorph
 
 MONOMORPH_SPEC(monomorph::NormSpec, kind, epsilon, bias);
 MONOMORPH_SPEC(monomorph::BiasSpec, qkv, attention_out, mlp);
 MONOMORPH_SPEC(monomorph::DropoutSpec, embedding, attention, residual);
 MONOMORPH_SPEC(monomorph::DecoderSpec, vocab_size, n_layers, n_heads, d_model, context_length, n_kv_heads, head_dim,
-               d_ff, d_ff_multiple, vocab_multiple, norm, qk_norm, activation, position, rotary, bias, tied_head,
-               dropout, attention_kernel, initialization);
+               d_ff, d_ff_multiple, vocab_multiple, norm, qk_norm, activation, position, rotary, multiplier, bias,
+               tied_head, dropout, attention_kernel, initialization);

@@ -28,6 +28,7 @@ struct EncoderSpec {
   Defaulted<Activation> activation = Activation::gelu_tanh;
   Defaulted<Position> position = Position::learned;  ///< they begin anew with each text
   RotarySpec rotary{};
+  MultiplierSpec multiplier{};
   BiasSpec bias{};
   DropoutSpec dropout{};
   Defaulted<AttentionKernel> attention_kernel = AttentionKernel::tiled;
@@ -54,6 +55,7 @@ struct EncoderSpec {
             .activation = activation,
             .position = position,
             .rotary = rotary,
+            .multiplier = multiplier,
             .bias = bias,
             .tied_head = tied_head,
             .dropout = dropout,
@@ -69,4 +71,4 @@ struct EncoderSpec {
 
 MONOMORPH_SPEC(monomorph::EncoderSpec, vocab_size, n_layers, n_heads, d_model, context_length, pooling, d_embedding,
                unit_length, n_kv_heads, head_dim, d_ff, d_ff_multiple, vocab_multiple, norm, qk_norm, activation,
-               position, rotary, bias, dropout, attention_kernel, initialization);
+               position, rotary, multiplier, bias, dropout, attention_kernel, initialization);

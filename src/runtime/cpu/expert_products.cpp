@@ -45,6 +45,10 @@ void with_activation(Activation activation, auto&& f) {
       return f.template operator()<Activation::relu_squared>();
     case Activation::swiglu:
       return f.template operator()<Activation::swiglu>();
+    case Activation::geglu_exact:
+      return f.template operator()<Activation::geglu_exact>();
+    case Activation::geglu_tanh:
+      return f.template operator()<Activation::geglu_tanh>();
   }
 }
 

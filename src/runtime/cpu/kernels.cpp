@@ -18,23 +18,28 @@ MONOMORPH_DISPATCH(void, relu_squared, (View h, View y), (h, y))
 MONOMORPH_DISPATCH(void, relu_squared_backward, (View h, View dy, View dh), (h, dy, dh))
 MONOMORPH_DISPATCH(void, swiglu, (View gate_up, View y), (gate_up, y))
 MONOMORPH_DISPATCH(void, swiglu_backward, (View gate_up, View dy, View dgate_up), (gate_up, dy, dgate_up))
+MONOMORPH_DISPATCH(void, geglu_exact, (View gate_up, View y), (gate_up, y))
+MONOMORPH_DISPATCH(void, geglu_exact_backward, (View gate_up, View dy, View dgate_up), (gate_up, dy, dgate_up))
+MONOMORPH_DISPATCH(void, geglu_tanh, (View gate_up, View y), (gate_up, y))
+MONOMORPH_DISPATCH(void, geglu_tanh_backward, (View gate_up, View dy, View dgate_up), (gate_up, dy, dgate_up))
 
 MONOMORPH_DISPATCH(void, layer_norm, (View x, View weight, View bias, double epsilon, View y, View mean, View rstd),
                    (x, weight, bias, epsilon, y, mean, rstd))
-MONOMORPH_DISPATCH(void, rms_norm, (View x, View weight, View bias, double epsilon, View y, View rstd),
-                   (x, weight, bias, epsilon, y, rstd))
+MONOMORPH_DISPATCH(void, rms_norm,
+                   (View x, View weight, View bias, double epsilon, View y, View rstd, double weight_offset),
+                   (x, weight, bias, epsilon, y, rstd, weight_offset))
 MONOMORPH_DISPATCH(void, layer_norm_recompute, (View x, View weight, View bias, View mean, View rstd, View y),
                    (x, weight, bias, mean, rstd, y))
-MONOMORPH_DISPATCH(void, rms_norm_recompute, (View x, View weight, View bias, View rstd, View y),
-                   (x, weight, bias, rstd, y))
+MONOMORPH_DISPATCH(void, rms_norm_recompute, (View x, View weight, View bias, View rstd, View y, double weight_offset),
+                   (x, weight, bias, rstd, y, weight_offset))
 MONOMORPH_DISPATCH(void, layer_norm_backward,
                    (View dy, View x, View weight, View mean, View rstd, View dx, bool add_to_dx, View dweight,
                     View dbias, bool accumulate),
                    (dy, x, weight, mean, rstd, dx, add_to_dx, dweight, dbias, accumulate))
 MONOMORPH_DISPATCH(void, rms_norm_backward,
                    (View dy, View x, View weight, View rstd, View dx, bool add_to_dx, View dweight, View dbias,
-                    bool accumulate),
-                   (dy, x, weight, rstd, dx, add_to_dx, dweight, dbias, accumulate))
+                    bool accumulate, double weight_offset),
+                   (dy, x, weight, rstd, dx, add_to_dx, dweight, dbias, accumulate, weight_offset))
 
 MONOMORPH_DISPATCH(void, rotary,
                    (View x, View cos, View sin, std::int64_t tokens, std::int64_t first_position, bool inverse,

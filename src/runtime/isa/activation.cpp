@@ -14,23 +14,17 @@ template <class F> void unary_backward(const View& h, const View& dy, const View
         dh, [slope](S at, S incoming) { return incoming * slope(at); }, h, dy);
   });
 }
-}  // namespace
 
-void gelu_exact(View h, View y) { unary(h, y, GeluExact{}); }
-void gelu_exact_backward(View h, View dy, View dh) { unary_backward(h, dy, dh, GeluExactSlope{}); }
-void gelu_tanh(View h, View y) { unary(h, y, GeluTanh{}); }
-void gelu_tanh_backward(View h, View dy, View dh) { unary_backward(h, dy, dh, GeluTanhSlope{}); }
-void relu_squared(View h, View y) { unary(h, y, ReluSquared{}); }
-void relu_squared_backward(View h, View dy, View dh) { unary_backward(h, dy, dh, ReluSquaredSlope{}); }
-
-void swiglu(View gate_up, View y) {
+/// y = f(gate, up).
+template <class F> void gated(const View& gate_up, const View& y, F f) {
   const std::int64_t features = y.shape.cols;
   in_compute_type(y.dtype, [&]<class S>() {
-    elementwise<S>(y, Swiglu{}, gate_up.columns(0, features), gate_up.columns(features, features));
+    elementwise<S>(y, f, gate_up.columns(0, features), gate_up.columns(features, features));
   });
 }
 
-void swiglu_backward(View gate_up, View dy, View dgate_up) {
+/// @param gradients of a gate, of what it gates, and of the gradient that comes in
+template <class F> void gated_backward(const View& gate_up, const View& dy, const View& dgate_up, F gradients) {
   const std::int64_t rows = dy.shape.rows, features = dy.shape.cols;
   in_compute_type(dy.dtype, [&]<class S>() {
     const std::int64_t rows_per_task = ceil_div(task_elements, features);
@@ -48,9 +42,9 @@ void swiglu_backward(View gate_up, View dy, View dgate_up) {
           S* dup = place(dgate_up, to + features, dup_buffer.elements);
           MONOMORPH_ELEMENTWISE
           for (std::int64_t i = 0; i < n; ++i) {
-            const S g = gate[i], u = up[i], d = incoming[i], s = sigmoid(g);
-            dgate[i] = d * u * (s + g * s * (S(1) - s));
-            dup[i] = d * g * s;
+            const GateGradients<S> of = gradients(gate[i], up[i], incoming[i]);
+            dgate[i] = of.gate;
+            dup[i] = of.up;
           }
           write(dgate, dgate_up, to, n);
           write(dup, dgate_up, to + features, n);
@@ -58,6 +52,26 @@ void swiglu_backward(View gate_up, View dy, View dgate_up) {
       }
     });
   });
+}
+
+}  // namespace
+
+void gelu_exact(View h, View y) { unary(h, y, GeluExact{}); }
+void gelu_exact_backward(View h, View dy, View dh) { unary_backward(h, dy, dh, GeluExactSlope{}); }
+void gelu_tanh(View h, View y) { unary(h, y, GeluTanh{}); }
+void gelu_tanh_backward(View h, View dy, View dh) { unary_backward(h, dy, dh, GeluTanhSlope{}); }
+void relu_squared(View h, View y) { unary(h, y, ReluSquared{}); }
+void relu_squared_backward(View h, View dy, View dh) { unary_backward(h, dy, dh, ReluSquaredSlope{}); }
+
+void swiglu(View gate_up, View y) { gated(gate_up, y, Swiglu{}); }
+void swiglu_backward(View gate_up, View dy, View dgate_up) { gated_backward(gate_up, dy, dgate_up, SwigluGradients{}); }
+void geglu_exact(View gate_up, View y) { gated(gate_up, y, Geglu<GeluExact>{}); }
+void geglu_exact_backward(View gate_up, View dy, View dgate_up) {
+  gated_backward(gate_up, dy, dgate_up, GegluExactGradients{});
+}
+void geglu_tanh(View gate_up, View y) { gated(gate_up, y, Geglu<GeluTanh<>>{}); }
+void geglu_tanh_backward(View gate_up, View dy, View dgate_up) {
+  gated_backward(gate_up, dy, dgate_up, GegluTanhGradients{});
 }
 
 }  // namespace monomorph::cpu::MONOMORPH_ISA

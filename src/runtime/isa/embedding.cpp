@@ -7,21 +7,23 @@ namespace {
 inline constexpr std::int64_t task_columns = 64;
 
 template <class S>
-inline void add_run(const View& from, std::int64_t from_at, const View& to, std::int64_t to_at, std::int64_t n) {
+inline void add_run(const View& from, std::int64_t from_at, const View& to, std::int64_t to_at, std::int64_t n,
+                    S scale) {
   Buffer<S> from_buffer, to_buffer;
   const S* in = read(from, from_at, n, from_buffer.elements);
   const S* before = read(to, to_at, n, to_buffer.elements);
   S* out = place(to, to_at, to_buffer.elements);
   MONOMORPH_ELEMENTWISE
-  for (std::int64_t i = 0; i < n; ++i) out[i] = before[i] + in[i];
+  for (std::int64_t i = 0; i < n; ++i) out[i] = before[i] + scale * in[i];
   write(out, to, to_at, n);
 }
 }  // namespace
 
 void embedding(const std::int32_t* ids, View table, View positions, std::int64_t tokens, std::int64_t first_position,
-               View x, const std::int32_t* document_starts) {
+               View x, const std::int32_t* document_starts, double scale) {
   const std::int64_t rows = x.shape.rows, columns = x.shape.cols, rows_per_task = ceil_div(task_elements, columns);
   in_compute_type(x.dtype, [&]<class S>() {
+    const auto factor = static_cast<S>(as_element(x.dtype, scale));
     parallel_for(ceil_div(rows, rows_per_task), [&](std::int64_t task) {
       Buffer<S> table_buffer, position_buffer, x_buffer;
       const std::int64_t end = least(rows, (task + 1) * rows_per_task);
@@ -36,10 +38,10 @@ void embedding(const std::int32_t* ids, View table, View positions, std::int64_t
           if (positions.present()) {
             const S* shift = read(positions, position + column, n, position_buffer.elements);
             MONOMORPH_ELEMENTWISE
-            for (std::int64_t i = 0; i < n; ++i) out[i] = in[i] + shift[i];
+            for (std::int64_t i = 0; i < n; ++i) out[i] = factor * in[i] + shift[i];
           } else {
             MONOMORPH_ELEMENTWISE
-            for (std::int64_t i = 0; i < n; ++i) out[i] = in[i];
+            for (std::int64_t i = 0; i < n; ++i) out[i] = factor * in[i];
           }
           write(out, x, row * x.stride + column, n);
         }
@@ -48,13 +50,14 @@ void embedding(const std::int32_t* ids, View table, View positions, std::int64_t
   });
 }
 
-void embedding_backward(const std::int32_t* ids, View dx, View dtable) {
+void embedding_backward(const std::int32_t* ids, View dx, View dtable, double scale) {
   const std::int64_t rows = dx.shape.rows, columns = dx.shape.cols;
   in_compute_type(dtable.dtype, [&]<class S>() {
+    const auto factor = static_cast<S>(as_element(dx.dtype, scale));
     parallel_for(ceil_div(columns, task_columns), [&](std::int64_t task) {
       const std::int64_t column = task * task_columns, n = least(task_columns, columns - column);
       for (std::int64_t row = 0; row < rows; ++row) {
-        add_run<S>(dx, row * dx.stride + column, dtable, ids[row] * dtable.stride + column, n);
+        add_run<S>(dx, row * dx.stride + column, dtable, ids[row] * dtable.stride + column, n, factor);
       }
     });
   });

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <monomorph/runtime/kernels/norm.hpp>
 #include "runtime/isa/reduce.hpp"
 #include "runtime/isa/rows.hpp"
 #include "runtime/memory/thread_workspace.hpp"
@@ -50,22 +51,30 @@ Statistics<S> statistics(const View& x, std::int64_t offset, std::int64_t featur
   return {mean, S(1) / std::sqrt(squares / static_cast<S>(features) + static_cast<S>(epsilon))};
 }
 
+/// The weights of a norm as they are stored, and what is added to each.
+struct Weights {
+  const View& stored;
+  double offset;
+  std::int64_t features() const { return stored.shape.cols; }
+};
+
 // Not inlined: the forward pass and the repetition must give the same bits, so they run the same instructions.
 template <class S>
-[[gnu::noinline]] void normalise(const View& x, std::int64_t from, const View& weight, const View& bias,
+[[gnu::noinline]] void normalise(const View& x, std::int64_t from, const Weights& weight, const View& bias,
                                  Statistics<S> of, const View& y, std::int64_t to) {
   Buffer<S> x_buffer, weight_buffer, bias_buffer, y_buffer;
-  for_each_chunk(weight.shape.cols, [&](std::int64_t column, std::int64_t n) {
+  const auto offset = static_cast<S>(weight.offset);
+  for_each_chunk(weight.features(), [&](std::int64_t column, std::int64_t n) {
     const S* in = read(x, from + column, n, x_buffer.elements);
-    const S* scale = read(weight, column, n, weight_buffer.elements);
+    const S* scale = read(weight.stored, column, n, weight_buffer.elements);
     S* out = place(y, to + column, y_buffer.elements);
     if (bias.present()) {
       const S* shift = read(bias, column, n, bias_buffer.elements);
       MONOMORPH_ELEMENTWISE
-      for (std::int64_t i = 0; i < n; ++i) out[i] = (in[i] - of.mean) * of.rstd * scale[i] + shift[i];
+      for (std::int64_t i = 0; i < n; ++i) out[i] = (in[i] - of.mean) * of.rstd * (scale[i] + offset) + shift[i];
     } else {
       MONOMORPH_ELEMENTWISE
-      for (std::int64_t i = 0; i < n; ++i) out[i] = (in[i] - of.mean) * of.rstd * scale[i];
+      for (std::int64_t i = 0; i < n; ++i) out[i] = (in[i] - of.mean) * of.rstd * (scale[i] + offset);
     }
     write(out, y, to + column, n);
   });
@@ -80,10 +89,10 @@ template <class F> void for_each_group(const Groups& x, F f) {
 }
 
 template <Kind kind>
-void forward(const View& x, const View& weight, const View& bias, double epsilon, const View& y, const View& mean,
+void forward(const View& x, const Weights& weight, const View& bias, double epsilon, const View& y, const View& mean,
              const View& rstd) {
   in_compute_type(rstd.dtype, [&]<class S>() {
-    const Groups from(x, weight.shape.cols), to(y, weight.shape.cols);
+    const Groups from(x, weight.features()), to(y, weight.features());
     for_each_group(from, [&](std::int64_t group) {
       const auto of = statistics<kind, S>(x, from.offset(group), from.features, epsilon);
       if constexpr (kind == Kind::layer) mean.as<S>()[group] = of.mean;
@@ -99,9 +108,9 @@ template <Kind kind, class S> Statistics<S> saved(const View& mean, const View& 
 }
 
 template <Kind kind>
-void again(const View& x, const View& weight, const View& bias, const View& mean, const View& rstd, const View& y) {
+void again(const View& x, const Weights& weight, const View& bias, const View& mean, const View& rstd, const View& y) {
   in_compute_type(rstd.dtype, [&]<class S>() {
-    const Groups from(x, weight.shape.cols), to(y, weight.shape.cols);
+    const Groups from(x, weight.features()), to(y, weight.features());
     for_each_group(from, [&](std::int64_t group) {
       normalise<S>(x, from.offset(group), weight, bias, saved<kind, S>(mean, rstd, group), y, to.offset(group));
     });
@@ -109,26 +118,30 @@ void again(const View& x, const View& weight, const View& bias, const View& mean
 }
 
 struct Gradients {
-  const View &dy, &x, &weight, &mean, &rstd, &dx;
+  const View &dy, &x;
+  Weights weight;
+  const View &mean, &rstd, &dx;
   bool add_to_dx;
 };
 
 /// One group: writes dx, adds to the partial sums of dweight and dbias (null: no bias). With n = (x - mean) · rstd and
-/// d = dy · weight, dx = rstd · (d - mean(d) - n · mean(d · n)), without mean(d) for the root-mean-square kind.
+/// d = dy · (weight + its offset), dx = rstd · (d - mean(d) - n · mean(d · n)), without mean(d) for the
+/// root-mean-square kind.
 template <Kind kind, class S>
 void backward_group(const Gradients& g, Statistics<S> of, std::int64_t dy_at, std::int64_t x_at, std::int64_t dx_at,
                     S* dweight, S* dbias) {
   Buffer<S> dy_buffer, x_buffer, weight_buffer, dx_buffer;
-  const std::int64_t features = g.weight.shape.cols;
+  const std::int64_t features = g.weight.features();
+  const auto offset = static_cast<S>(g.weight.offset);
   S sum_d = 0, sum_dn = 0;
   for_each_chunk(features, [&](std::int64_t column, std::int64_t n) {
     const S* dy = read(g.dy, dy_at + column, n, dy_buffer.elements);
     const S* x = read(g.x, x_at + column, n, x_buffer.elements);
-    const S* weight = read(g.weight, column, n, weight_buffer.elements);
+    const S* weight = read(g.weight.stored, column, n, weight_buffer.elements);
     if constexpr (kind == Kind::layer) {
-      sum_d += sum<S>(n, [=](auto at) { return at(dy) * at(weight); });
+      sum_d += sum<S>(n, [=](auto at) { return at(dy) * (at(weight) + offset); });
     }
-    sum_dn += sum<S>(n, [=](auto at) { return at(dy) * at(weight) * ((at(x) - of.mean) * of.rstd); });
+    sum_dn += sum<S>(n, [=](auto at) { return at(dy) * (at(weight) + offset) * ((at(x) - of.mean) * of.rstd); });
     if (dweight != nullptr) {
       S* weight_sum = dweight + column;
       MONOMORPH_ELEMENTWISE
@@ -144,9 +157,9 @@ void backward_group(const Gradients& g, Statistics<S> of, std::int64_t dy_at, st
   for_each_chunk(features, [&](std::int64_t column, std::int64_t n) {
     const S* dy = read(g.dy, dy_at + column, n, dy_buffer.elements);
     const S* x = read(g.x, x_at + column, n, x_buffer.elements);
-    const S* weight = read(g.weight, column, n, weight_buffer.elements);
+    const S* weight = read(g.weight.stored, column, n, weight_buffer.elements);
     const auto gradient = [&](std::int64_t i) {
-      return of.rstd * (dy[i] * weight[i] - mean_d - (x[i] - of.mean) * of.rstd * mean_dn);
+      return of.rstd * (dy[i] * (weight[i] + offset) - mean_d - (x[i] - of.mean) * of.rstd * mean_dn);
     };
     S* dx = place(g.dx, dx_at + column, dx_buffer.elements);
     if (g.add_to_dx) {
@@ -194,7 +207,7 @@ template <class S> std::int64_t block_count(std::int64_t groups, std::int64_t fe
 
 template <Kind kind> void backward(const Gradients& g, const View& dweight, const View& dbias, bool accumulate) {
   in_compute_type(g.rstd.dtype, [&]<class S>() {
-    const std::int64_t features = g.weight.shape.cols;
+    const std::int64_t features = g.weight.features();
     const Groups dy(g.dy, features), x(g.x, features), dx(g.dx, features);
     const std::int64_t count = x.count(), blocks = block_count<S>(count, features);
     S* partial = reinterpret_cast<S*>(detail::partial_workspace());
@@ -216,24 +229,24 @@ template <Kind kind> void backward(const Gradients& g, const View& dweight, cons
 }  // namespace
 
 void layer_norm(View x, View weight, View bias, double epsilon, View y, View mean, View rstd) {
-  forward<Kind::layer>(x, weight, bias, epsilon, y, mean, rstd);
+  forward<Kind::layer>(x, {weight, no_weight_offset}, bias, epsilon, y, mean, rstd);
 }
-void rms_norm(View x, View weight, View bias, double epsilon, View y, View rstd) {
-  forward<Kind::rms>(x, weight, bias, epsilon, y, View{}, rstd);
+void rms_norm(View x, View weight, View bias, double epsilon, View y, View rstd, double weight_offset) {
+  forward<Kind::rms>(x, {weight, weight_offset}, bias, epsilon, y, View{}, rstd);
 }
 void layer_norm_recompute(View x, View weight, View bias, View mean, View rstd, View y) {
-  again<Kind::layer>(x, weight, bias, mean, rstd, y);
+  again<Kind::layer>(x, {weight, no_weight_offset}, bias, mean, rstd, y);
 }
-void rms_norm_recompute(View x, View weight, View bias, View rstd, View y) {
-  again<Kind::rms>(x, weight, bias, View{}, rstd, y);
+void rms_norm_recompute(View x, View weight, View bias, View rstd, View y, double weight_offset) {
+  again<Kind::rms>(x, {weight, weight_offset}, bias, View{}, rstd, y);
 }
 void layer_norm_backward(View dy, View x, View weight, View mean, View rstd, View dx, bool add_to_dx, View dweight,
                          View dbias, bool accumulate) {
-  backward<Kind::layer>({dy, x, weight, mean, rstd, dx, add_to_dx}, dweight, dbias, accumulate);
+  backward<Kind::layer>({dy, x, {weight, no_weight_offset}, mean, rstd, dx, add_to_dx}, dweight, dbias, accumulate);
 }
 void rms_norm_backward(View dy, View x, View weight, View rstd, View dx, bool add_to_dx, View dweight, View dbias,
-                       bool accumulate) {
-  backward<Kind::rms>({dy, x, weight, View{}, rstd, dx, add_to_dx}, dweight, dbias, accumulate);
+                       bool accumulate, double weight_offset) {
+  backward<Kind::rms>({dy, x, {weight, weight_offset}, View{}, rstd, dx, add_to_dx}, dweight, dbias, accumulate);
 }
 
 }  // namespace monomorph::cpu::MONOMORPH_ISA

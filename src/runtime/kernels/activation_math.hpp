@@ -37,8 +37,33 @@ template <class Sigmoid = ExactSigmoid> struct GeluTanhSlope {
   }
 };
 
+/// The gradients of a gate and of what it gates.
+template <class S> struct GateGradients { S gate, up; };
+
 template <class Sigmoid = ExactSigmoid> struct Swiglu {
   template <class S> MONOMORPH_HOST_DEVICE S operator()(S gate, S up) const { return gate * Sigmoid{}(gate)*up; }
+};
+template <class Sigmoid = ExactSigmoid> struct SwigluGradients {
+  template <class S> MONOMORPH_HOST_DEVICE GateGradients<S> operator()(S gate, S up, S incoming) const {
+    const S s = Sigmoid{}(gate);
+    return {incoming * up * (s + gate * s * (S(1) - s)), incoming * gate * s};
+  }
+};
+
+/// Gated by an activation of one number.
+template <class Gelu> struct Geglu {
+  template <class S> MONOMORPH_HOST_DEVICE S operator()(S gate, S up) const { return Gelu{}(gate)*up; }
+};
+struct GegluExactGradients {
+  template <class S> MONOMORPH_HOST_DEVICE GateGradients<S> operator()(S gate, S up, S incoming) const {
+    const auto normal = standard_normal(gate);
+    return {incoming * up * (normal.below + gate * normal.density), incoming * (gate * normal.below)};
+  }
+};
+template <class Sigmoid = ExactSigmoid> struct GegluTanhGradients {
+  template <class S> MONOMORPH_HOST_DEVICE GateGradients<S> operator()(S gate, S up, S incoming) const {
+    return {incoming * up * GeluTanhSlope<Sigmoid>{}(gate), incoming * GeluTanh<Sigmoid>{}(gate)};
+  }
 };
 
 // NaN is not below zero, so it comes through.

@@ -38,6 +38,17 @@ template <class F> inline void in_compute_type(DType dtype, F f) {
   }
 }
 
+/// A number as an element of the dtype has it; one of 16 bits is rounded to fp32 before.
+inline double as_element(DType dtype, double number) {
+  double rounded = number;
+  in_element_type(dtype, [&]<class S>() {
+    S element;
+    narrow(static_cast<Compute<S>>(number), element);
+    rounded = widen(element);
+  });
+  return rounded;
+}
+
 template <class S> inline constexpr DType dtype_of = std::same_as<S, double> ? DType::fp64 : DType::fp32;
 
 }  // namespace

@@ -15,8 +15,8 @@ namespace monomorph::train {
 namespace {
 
 std::string norm_text(const DecoderSpec& model) {
-  const bool layer_norm = model.norm.kind == NormKind::layer_norm;
-  return fmt::format("{}, epsilon {}{}{}", layer_norm ? "LayerNorm" : "RMSNorm", model.norm.epsilon.value,
+  constexpr std::string_view names[]{"LayerNorm", "RMSNorm", "RMSNorm by 1 + weight"};
+  return fmt::format("{}, epsilon {}{}{}", names[static_cast<int>(model.norm.kind.value)], model.norm.epsilon.value,
                      model.norm.bias ? ", bias" : "", model.qk_norm ? "; also of queries and keys" : "");
 }
 std::string scaling_text(const RotarySpec& rotary) {

@@ -166,8 +166,9 @@ int RegionList::sharer_of(int layer) const {
 void RegionList::add_tables() {
   cut_whole(device, placed_.scalars, DType::fp64, "numbers of a step", always_);
   cut_whole(device, placed_.step_words, DType::fp64, "numbers of a step between ranks", always_);
-  for (const std::string_view table : {"rotary cosines", "rotary sines"})
-    cut_whole(device, placed_.rotary_table, statistic_, table, always_);
+  for (int i = 0; i < placed_.rotary_tables; ++i)
+    for (const std::string_view table : {"rotary cosines", "rotary sines"})
+      cut_whole(device, placed_.rotary_table, statistic_, table, always_);
 }
 
 }  // namespace

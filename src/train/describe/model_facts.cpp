@@ -26,9 +26,12 @@ std::string embedding_text(const EncoderSpec& encoder) {
 
 }  // namespace
 
-std::string text_of(NormKind kind) { return word_of(kind, std::array<std::string_view, 2>{"layer_norm", "rms_norm"}); }
+std::string text_of(NormKind kind) {
+  return word_of(kind, std::array<std::string_view, 3>{"layer_norm", "rms_norm", "zero_centered_rms_norm"});
+}
 std::string text_of(Activation activation) {
-  return word_of(activation, std::array<std::string_view, 4>{"gelu_exact", "gelu_tanh", "relu_squared", "swiglu"});
+  return word_of(activation, std::array<std::string_view, 6>{"gelu_exact", "gelu_tanh", "relu_squared", "swiglu",
+                                                             "geglu_exact", "geglu_tanh"});
 }
 std::string text_of(Position position) {
   return word_of(position, std::array<std::string_view, 3>{"learned", "rotary", "none"});

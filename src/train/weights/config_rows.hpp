@@ -51,6 +51,12 @@ constexpr ConfigRow tied_head(const char* absent) {
           [](PortableModel& portable, const nlohmann::json& value) { portable.model.tied_head = value.get<bool>(); }};
 }
 
+/// Of MLPs with a gate.
+inline constexpr std::array<std::pair<std::string_view, Activation>, 4> gated_activations{
+    {{"gelu_pytorch_tanh", Activation::geglu_tanh},
+     {"gelu_new", Activation::geglu_tanh},
+     {"gelu", Activation::geglu_exact},
+     {"silu", Activation::swiglu}}};
 /// Of MLPs without a gate. Of two names for one function the first is written.
 inline constexpr std::array<std::pair<std::string_view, Activation>, 4> activations{
     {{"gelu_new", Activation::gelu_tanh},
@@ -58,7 +64,8 @@ inline constexpr std::array<std::pair<std::string_view, Activation>, 4> activati
      {"relu2", Activation::relu_squared},
      {"gelu_pytorch_tanh", Activation::gelu_tanh}}};
 
-constexpr ConfigRow activation(std::string_view key, const char* absent) {
+/// @tparam activations by the names that files have for them
+template <const auto& activations> constexpr ConfigRow activation_of(std::string_view key, const char* absent) {
   return {key, absent,
           [](const PortableModel& portable) -> nlohmann::json {
             for (const auto& [name, activation] : activations)
@@ -70,6 +77,10 @@ constexpr ConfigRow activation(std::string_view key, const char* absent) {
               if (name == value.get<std::string>()) return void(portable.model.activation = activation);
             throw NotExpressible{};
           }};
+}
+
+constexpr ConfigRow activation(std::string_view key, const char* absent) {
+  return activation_of<activations>(key, absent);
 }
 
 template <bool fixed> nlohmann::json always(const PortableModel&) { return fixed; }

@@ -17,8 +17,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<const Family*, 10> all_families{&gpt2,    &llama, &mistral, &qwen2,       &qwen3,
-                                                     &mixtral, &bert,  &roberta, &xlm_roberta, &camembert};
+constexpr std::array<const Family*, 12> all_families{&gpt2,   &llama,  &mistral, &qwen2,   &qwen3,       &mixtral,
+                                                     &gemma2, &gemma3, &bert,    &roberta, &xlm_roberta, &camembert};
 
 /// Keys that any config.json may have and that change nothing in what a decoder computes: where the file comes from,
 /// how its weights are stored, how text is generated, and what belongs to other tasks.

@@ -72,7 +72,8 @@ std::span<const Family* const> families();
 const Family* find_family(std::string_view model_type);
 
 // Defined each in a file of its own.
-extern const Family gpt2, llama, mistral, qwen2, qwen3, mixtral, bert, roberta, xlm_roberta, camembert, masked_bert;
+extern const Family gpt2, llama, mistral, qwen2, qwen3, mixtral, gemma2, gemma3, bert, roberta, xlm_roberta, camembert,
+    masked_bert;
 
 /// The first family that expresses a recipe's model, or this one.   @param asked null for the first
 /// @throws UsageError [WEIGHTS-01] none does, or this one does not: what it, or the one that comes nearest, lacks

@@ -25,7 +25,16 @@ constexpr ConfigRow rotary_base(const char* absent) {
           }};
 }
 
-inline constexpr ConfigRow activation{"hidden_act", "\"silu\"", [](const PortableModel&) -> json { return "silu"; }};
+inline constexpr ConfigRow silu{"hidden_act", "\"silu\"", [](const PortableModel&) -> json { return "silu"; }};
+
+inline constexpr ConfigRow attention_bias{"attention_bias", "false",
+                                          [](const PortableModel& portable) -> json {
+                                            return portable.model.bias.qkv.value;
+                                          },
+                                          [](PortableModel& portable, const json& value) {
+                                            portable.model.bias.qkv = value.get<bool>();
+                                            portable.model.bias.attention_out = value.get<bool>();
+                                          }};
 
 /// Of attention over all layers. null is none.
 constexpr ConfigRow window(const char* absent) {
@@ -42,22 +51,23 @@ constexpr ConfigRow window(const char* absent) {
 
 /// What transformers reads where a file does not say it, where families differ in that.
 struct Absent {
-  const char *head_dim = "null", *kv_heads = "null", *epsilon = "1e-6", *rotary_base = "10000.0";
+  const char *head_dim = "null", *kv_heads = "null", *epsilon = "1e-6", *rotary_base = "10000.0", *tied_head = "false";
 };
 
 /// What all have, and then what one has of its own.
 template <class... Rows> constexpr auto rows_and(const Absent& absent, Rows... own) {
   using namespace config_rows;
-  return std::array{
-      size<&DecoderSpec::vocab_size>("vocab_size"), context, size<&DecoderSpec::d_model>("hidden_size"),
-      size<&DecoderSpec::n_layers>("num_hidden_layers"), size<&DecoderSpec::n_heads>("num_attention_heads"),
-      derived_size<&DecoderSpec::n_kv_heads, &DecoderSpec::kv_heads>("num_key_value_heads", absent.kv_heads),
-      derived_size<&DecoderSpec::head_dim, &DecoderSpec::head_width>("head_dim", absent.head_dim),
-      // Not derived by our rule, which is another one than each family's default: the file must have it.
-      derived_size<&DecoderSpec::d_ff, &DecoderSpec::ff_width>("intermediate_size", nullptr),
-      norm<&NormSpec::epsilon>("rms_norm_eps", absent.epsilon), rotary_base(absent.rotary_base),
-      ConfigRow{"rope_scaling", "null", rope_scaling_of, take_rope_scaling},
-      dropout<&DropoutSpec::attention>("attention_dropout", "0.0"), tied_head("false"), activation, own...};
+  return std::array{size<&DecoderSpec::vocab_size>("vocab_size"), context, size<&DecoderSpec::d_model>("hidden_size"),
+                    size<&DecoderSpec::n_layers>("num_hidden_layers"),
+                    size<&DecoderSpec::n_heads>("num_attention_heads"),
+                    derived_size<&DecoderSpec::n_kv_heads, &DecoderSpec::kv_heads>("num_key_value_heads",
+                                                                                   absent.kv_heads),
+                    derived_size<&DecoderSpec::head_dim, &DecoderSpec::head_width>("head_dim", absent.head_dim),
+                    // Not derived by our rule, which is another one than each family's default: the file must have it.
+                    derived_size<&DecoderSpec::d_ff, &DecoderSpec::ff_width>("intermediate_size", nullptr),
+                    norm<&NormSpec::epsilon>("rms_norm_eps", absent.epsilon), rotary_base(absent.rotary_base),
+                    ConfigRow{"rope_scaling", "null", rope_scaling_of, take_rope_scaling},
+                    dropout<&DropoutSpec::attention>("attention_dropout", "0.0"), tied_head(absent.tied_head), own...};
 }
 
 inline constexpr std::array tensors{

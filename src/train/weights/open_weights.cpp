@@ -18,8 +18,8 @@
 namespace monomorph::train {
 namespace {
 
-constexpr std::array<std::string_view, 7> changed_by_training{
-    "mask",          "attention",     "model.context_length", "model.vocab_size",
+constexpr std::array<std::string_view, 8> changed_by_training{
+    "mask",          "local.",        "attention",        "model.context_length", "model.vocab_size",
     "model.rotary.", "model.pooling", "model.unit_length"};
 constexpr std::array<std::string_view, 1> changed_by_import{"model.context_length"};
 

@@ -1,10 +1,12 @@
 #include "train/weights/portable_model.hpp"
 
+#include <monomorph/block/initializers.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/spec/encoder_spec.hpp>
 #include <monomorph/spec/masked_language_spec.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -38,11 +40,47 @@ BlockOrder order_of(const RecipeProgram& recipe) {
   return order;
 }
 
-AttentionMask mask_of(const RecipeProgram& recipe) {
-  const AttentionMask mask = recipe.attentions.front().mask;
+/// What a layer sees, and by which angles it turns.
+struct Sight {
+  AttentionMask mask;
+  RotarySpec rotary;
+  friend bool operator==(const Sight&, const Sight&) = default;
+};
+
+/// Of each layer.
+std::vector<Sight> sights_of(const RecipeProgram& recipe) {
+  std::vector<Sight> sights;
   for (const LayerAttention& attention : recipe.attentions)
-    if (attention.mask != mask) refuse(recipe, "layers with different masks of attention");
-  return mask;
+    sights.insert(sights.end(), static_cast<std::size_t>(attention.layers), {attention.mask, recipe.model->rotary});
+  std::size_t layer = 0;
+  for (const LayerKind& kind : recipe.layers)
+    for (int i = 0; i < kind.count && layer < sights.size(); ++i, ++layer)
+      if (kind.rotary != nullptr) sights[layer].rotary = *kind.rotary;
+  return sights;
+}
+
+bool is_window(const AttentionMask& mask) {
+  return mask == AttentionMask{.before = mask.before} && mask != AttentionMask{};
+}
+
+/// Masks and rotary positions.
+void take_sights(const RecipeProgram& recipe, PortableModel& portable) {
+  const std::vector<Sight> sights = sights_of(recipe);
+  const Sight* whole = &sights.front();  // of layers that are not local
+  for (const Sight& sight : sights)
+    if (!is_window(sight.mask)) whole = &sight;
+  portable.mask = whole->mask;
+  portable.model.rotary = whole->rotary;
+  for (std::size_t layer = 0; layer < sights.size(); ++layer) {
+    const auto& [mask, rotary] = sights[layer];
+    if (sights[layer] == *whole) continue;
+    if (mask == whole->mask) refuse(recipe, "layers with different rotary positions");
+    if (!is_window(mask) || whole->mask != AttentionMask{}) refuse(recipe, "layers with different masks of attention");
+    if (!portable.local) portable.local = LocalLayers{.mask = mask, .rotary = rotary};
+    if (portable.local->mask != mask) refuse(recipe, "layers with windows of different lengths");
+    if (portable.local->rotary != rotary) refuse(recipe, "layers with different rotary positions");
+    portable.local->layers.set(layer);
+  }
 }
 
 std::string text_of(const AttentionMask& mask) {
@@ -102,9 +140,13 @@ PortableModel portable_model(const RecipeProgram& recipe) {
   if (const std::string_view kind = recipe.described_model.kind;
       kind != type_name<DecoderSpec>() && kind != type_name<EncoderSpec>() && kind != type_name<MaskedLanguageSpec>())
     refuse(recipe, fmt::format("a model of the kind {}", kind));
-  PortableModel portable{.model = *recipe.model, .mask = mask_of(recipe), .output = recipe.output};
+  PortableModel portable{.model = *recipe.model, .output = recipe.output};
   portable.has_masked_head = recipe.described_model.kind == type_name<MaskedLanguageSpec>();
   portable.embedding = embedding_of(recipe.described_model);
+  take_sights(recipe, portable);
+  if (portable.model.multiplier.attention.value_or(0) ==
+      1 / initializers::square_root(static_cast<double>(portable.model.head_width())))
+    portable.model.multiplier.attention = automatic;  // said aloud
   portable.mixture = mixture_of(recipe);
   portable.order = order_of(recipe);
   if (portable.mixture) portable.model.d_ff = portable.mixture->d_expert.value_or(portable.model.ff_width());
@@ -146,6 +188,21 @@ void add_facts_of(const MixtureSpec& mixture, ModelFacts& facts) {
                 mixture.scores == RouterScores::softmax ? "softmax" : "sigmoid");
 }
 
+void add_facts_of(const LocalLayers& local, ModelFacts& facts) {
+  std::vector<std::size_t> numbers;
+  for (std::size_t layer = 0; layer < most_layers; ++layer)
+    if (local.layers.test(layer)) numbers.push_back(layer);
+  facts.emplace("local.layers", fmt::format("{}", fmt::join(numbers, ", ")));
+  facts.emplace("local.mask", text_of(local.mask));
+  std::vector<Fact> of_rotary;
+  add_facts("local.rotary.", local.rotary, of_rotary);
+  const RotarySpec usual;
+  std::vector<Fact> as_usual;
+  add_facts("local.rotary.", usual, as_usual);
+  for (std::size_t i = 0; i < of_rotary.size(); ++i)
+    if (of_rotary[i].value != as_usual[i].value) facts.emplace(of_rotary[i].name, of_rotary[i].value);
+}
+
 }  // namespace
 
 std::vector<Fact> embedding_facts(const EmbeddingSpec& embedding) {
@@ -165,6 +222,7 @@ ModelFacts facts_of(const PortableModel& portable) {
   for (const auto& [name, value] : all)
     if (decides_function(name, all)) facts.emplace(name, value);
   if (portable.mixture) add_facts_of(*portable.mixture, facts);
+  if (portable.local) add_facts_of(*portable.local, facts);
   if (portable.embedding)
     for (Fact& fact : embedding_facts(*portable.embedding)) facts.emplace(std::move(fact.name), std::move(fact.value));
   return facts;

@@ -98,14 +98,52 @@ void check_identifier(const std::string& name) {
   throw UsageError("WEIGHTS-12", fmt::format("a recipe can't be named {}; give an identifier of C++", in_quotes(name)));
 }
 
+/// The block of layers that are not local.
+std::string block_text(const PortableModel& portable, const std::string& name) {
+  switch (portable.order) {
+    case BlockOrder::normed_residual:
+      return "monomorph::Composed<monomorph::BlockOrder::normed_residual>::Block";
+    case BlockOrder::sandwich_norm:
+      return "monomorph::Composed<monomorph::BlockOrder::sandwich_norm>::Block";
+    default:
+      return portable.mixture ? fmt::format("monomorph::Mixture<{}_experts>::Block", name) : "monomorph::DecoderBlock";
+  }
+}
+
+/// Runs of layers that are local, and of others.
+std::string runs_text(const PortableModel& portable, const std::string& name) {
+  const std::string whole = block_text(portable, name);
+  const auto n = static_cast<std::size_t>(portable.model.n_layers.value);
+  if (!portable.local) return fmt::format("monomorph::Run<{}, {}>", whole, n);
+  std::vector<std::string> runs;
+  for (std::size_t first = 0, end = 0; first < n; first = end) {
+    const bool is_local = portable.local->layers.test(first);
+    while (end < n && portable.local->layers.test(end) == is_local) ++end;
+    runs.push_back(is_local ? fmt::format("monomorph::Run<{}_local, {}>", name, end - first)
+                            : fmt::format("monomorph::Run<{}, {}>", whole, end - first));
+  }
+  return fmt::format("{}", fmt::join(runs, ",\n                                  "));
+}
+
 /// `layers`, unless they are as usual.
 std::string layers_line(const PortableModel& portable, const std::string& name) {
-  std::string block;
-  if (portable.mixture) block = fmt::format("Mixture<{}_experts>", name);
-  if (portable.order == BlockOrder::normed_residual) block = "Composed<monomorph::BlockOrder::normed_residual>";
-  if (block.empty()) return "";
-  return fmt::format("  using layers = monomorph::Stack<monomorph::Run<monomorph::{}::Block, {}>>;\n", block,
-                     portable.model.n_layers.value);
+  if (!portable.local && !portable.mixture && portable.order == BlockOrder{}) return "";
+  return fmt::format("  using layers = monomorph::Stack<{}>;\n", runs_text(portable, name));
+}
+
+/// The block of local layers, if there are any.
+std::string local_block_text(const PortableModel& portable, const std::string& name) {
+  if (!portable.local) return "";
+  std::string block = block_text(portable, name);
+  if (portable.local->rotary != portable.model.rotary)
+    block = fmt::format("monomorph::Rotated<monomorph::RotarySpec{{.base = {}}},\n                       {}>::Block",
+                        portable.local->rotary.base.value, block);
+  return fmt::format(
+      "/// A layer that sees a window.\n"
+      "template <class R>\n"
+      "using {}_local = monomorph::DecoderBlockWith<\n    monomorph::attention::SlidingWindow<{}>,\n    "
+      "{}>::Block<R>;\n\n",
+      name, portable.local->mask.before + 1, block);
 }
 
 std::string attention_line(const PortableModel& portable) {
@@ -131,7 +169,7 @@ std::string recipe_header(const std::string& folder, const std::string& name) {
       "#pragma once\n"
       "#include <monomorph/run.hpp>\n\n"
       "namespace recipes {{\n\n"
-      "{}"
+      "{}{}"
       "/// The model of a config.json of Hugging Face's, a {}.\n"
       "struct {} {{\n"
       "  static constexpr monomorph::{} model{{\n      {},\n  }};\n"
@@ -142,7 +180,8 @@ std::string recipe_header(const std::string& folder, const std::string& name) {
       "  using optimizer = monomorph::optim::AdamW;\n"
       "}};\n\n"
       "}}  // namespace recipes\n",
-      experts, model.family->architecture, name, is_encoder ? "EncoderSpec" : "DecoderSpec",
+      experts, local_block_text(portable, name), model.family->architecture, name,
+      is_encoder ? "EncoderSpec" : "DecoderSpec",
       fmt::join(initializers(facts_to_say(model.portable), std::string_view("model.").size()), ",\n      "),
       layers_line(portable, name), attention_line(portable),
       is_encoder ? "  using objective = monomorph::objective::ContrastivePairs;\n" : "");

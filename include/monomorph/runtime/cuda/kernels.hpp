@@ -7,6 +7,7 @@
 #include <monomorph/runtime/kernels/dropout.hpp>
 #include <monomorph/runtime/kernels/expert_products.hpp>
 #include <monomorph/runtime/kernels/nf4.hpp>
+#include <monomorph/runtime/kernels/norm.hpp>
 #include <monomorph/runtime/kernels/optimizer.hpp>
 #include <monomorph/runtime/kernels/random.hpp>
 #include <monomorph/runtime/kernels/routing.hpp>
@@ -48,6 +49,10 @@ void relu_squared(Queue queue, View h_MF, View y_MF);
 void relu_squared_backward(Queue queue, View h_MF, View dy_MF, View dh_MF);
 void swiglu(Queue queue, View gate_up_M2F, View y_MF);
 void swiglu_backward(Queue queue, View gate_up_M2F, View dy_MF, View dgate_up_M2F);
+void geglu_exact(Queue queue, View gate_up_M2F, View y_MF);
+void geglu_exact_backward(Queue queue, View gate_up_M2F, View dy_MF, View dgate_up_M2F);
+void geglu_tanh(Queue queue, View gate_up_M2F, View y_MF);
+void geglu_tanh_backward(Queue queue, View gate_up_M2F, View dy_MF, View dgate_up_M2F);
 
 /// Each part has the dtype of the sum or, if the sum is fp32, all that have not have one other of 16 bits: on the wire
 /// gradients may be narrower than a rank's own. There are 1 to 2,048 parts.
@@ -74,13 +79,15 @@ void record_amax(Queue queue, const ElementUpdate& run, std::int64_t first, Shap
 // Norms.
 void layer_norm(Queue queue, View x_MD, View weight_H, View bias_H, double epsilon, View y_MD, View mean_M,
                 View rstd_M);
-void rms_norm(Queue queue, View x_MD, View weight_H, View bias_H, double epsilon, View y_MD, View rstd_M);
+void rms_norm(Queue queue, View x_MD, View weight_H, View bias_H, double epsilon, View y_MD, View rstd_M,
+              double weight_offset = no_weight_offset);
 void layer_norm_recompute(Queue queue, View x_MD, View weight_H, View bias_H, View mean_M, View rstd_M, View y_MD);
-void rms_norm_recompute(Queue queue, View x_MD, View weight_H, View bias_H, View rstd_M, View y_MD);
+void rms_norm_recompute(Queue queue, View x_MD, View weight_H, View bias_H, View rstd_M, View y_MD,
+                        double weight_offset = no_weight_offset);
 void layer_norm_backward(Queue queue, View dy_MD, View x_MD, View weight_H, View mean_M, View rstd_M, View dx_MD,
                          bool add_to_dx, View dweight_H, View dbias_H, bool accumulate);
 void rms_norm_backward(Queue queue, View dy_MD, View x_MD, View weight_H, View rstd_M, View dx_MD, bool add_to_dx,
-                       View dweight_H, View dbias_H, bool accumulate);
+                       View dweight_H, View dbias_H, bool accumulate, double weight_offset = no_weight_offset);
 
 // Attention and positions.
 void rotary_table(Queue queue, const RotarySpec& rotary, View cos_TH, View sin_TH);
@@ -103,8 +110,10 @@ void paged_attention(Queue queue, View q, View k_cache, View v_cache, View out, 
 
 // The ends of a decoder.
 void embedding(Queue queue, const std::int32_t* ids_M, View table_VD, View positions_TD, std::int64_t tokens,
-               std::int64_t first_position, View x_MD, const std::int32_t* document_starts_M = nullptr);
-void embedding_backward(Queue queue, const std::int32_t* ids_M, View dx_MD, View dtable_VD, bool accumulate);
+               std::int64_t first_position, View x_MD, const std::int32_t* document_starts_M = nullptr,
+               double scale = 1);
+void embedding_backward(Queue queue, const std::int32_t* ids_M, View dx_MD, View dtable_VD, bool accumulate,
+                        double scale = 1);
 void position_embedding_backward(Queue queue, View dx_MD, std::int64_t tokens, View dpositions_TD, bool accumulate,
                                  const std::int32_t* document_starts_M = nullptr);
 void cross_entropy(Queue queue, const TokenLogits& logits, const LossTerms& terms = {});

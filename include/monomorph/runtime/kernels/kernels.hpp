@@ -55,6 +55,8 @@ concept HasElementwiseKernels = requires(Queue queue, View v, DropoutKey key, ra
   gelu_tanh(queue, v, v), gelu_tanh_backward(queue, v, v, v);
   relu_squared(queue, v, v), relu_squared_backward(queue, v, v, v);
   swiglu(queue, v, v), swiglu_backward(queue, v, v, v);
+  geglu_exact(queue, v, v), geglu_exact_backward(queue, v, v, v);
+  geglu_tanh(queue, v, v), geglu_tanh_backward(queue, v, v, v);
 };
 
 template <class Queue> concept HasProducts = requires(Queue queue, View v) {
@@ -65,10 +67,10 @@ template <class Queue> concept HasProducts = requires(Queue queue, View v) {
 };
 
 template <class Queue> concept HasNorms = requires(Queue queue, View v) {
-  layer_norm(queue, v, v, v, 0.0, v, v, v), rms_norm(queue, v, v, v, 0.0, v, v);
-  layer_norm_recompute(queue, v, v, v, v, v, v), rms_norm_recompute(queue, v, v, v, v, v);
+  layer_norm(queue, v, v, v, 0.0, v, v, v), rms_norm(queue, v, v, v, 0.0, v, v, 1.0);
+  layer_norm_recompute(queue, v, v, v, v, v, v), rms_norm_recompute(queue, v, v, v, v, v, 1.0);
   layer_norm_backward(queue, v, v, v, v, v, v, false, v, v, false);
-  rms_norm_backward(queue, v, v, v, v, v, false, v, v, false);
+  rms_norm_backward(queue, v, v, v, v, v, false, v, v, false, 1.0);
 };
 
 template <class Queue>
@@ -86,8 +88,8 @@ concept HasAttention = requires(Queue queue, View v, AttentionShape shape, Atten
 
 template <class Queue>
 concept HasEndsOfDecoders = requires(Queue queue, View v, const std::int32_t* ids, TokenLogits logits) {
-  embedding(queue, ids, v, v, std::int64_t{}, std::int64_t{}, v, ids);
-  embedding_backward(queue, ids, v, v, false);
+  embedding(queue, ids, v, v, std::int64_t{}, std::int64_t{}, v, ids, 1.0);
+  embedding_backward(queue, ids, v, v, false, 1.0);
   position_embedding_backward(queue, v, std::int64_t{}, v, false, ids);
   cross_entropy(queue, logits, LossTerms{});
 };

@@ -36,7 +36,7 @@ template <NormKind kind> void normalize_heads(auto queue, const HeadNorm& of, do
   if constexpr (kind == NormKind::layer_norm)
     layer_norm(queue, of.x_MN, of.weight_H, of.bias_H, epsilon, y, of.mean_MN, of.rstd_MN);
   else
-    rms_norm(queue, of.x_MN, of.weight_H, of.bias_H, epsilon, y, of.rstd_MN);
+    rms_norm(queue, of.x_MN, of.weight_H, of.bias_H, epsilon, y, of.rstd_MN, weight_offset(kind));
 }
 
 /// One kernel after the other.
@@ -44,6 +44,18 @@ template <NormKind kind> void normalize_then_rotate(auto queue, const QkNormRota
   normalize_heads<kind>(queue, of.q, of.epsilon, of.q_M());
   normalize_heads<kind>(queue, of.k, of.epsilon, of.k_M());
   rotary(queue, of.qk_M, of.cos_TH, of.sin_TH, of.tokens, 0, false, of.document_starts_M);
+}
+
+/// Calls f with a kind that is known as the program runs.
+void with_norm_kind(NormKind kind, auto&& f) {
+  switch (kind) {
+    case NormKind::layer_norm:
+      return f.template operator()<NormKind::layer_norm>();
+    case NormKind::rms_norm:
+      return f.template operator()<NormKind::rms_norm>();
+    case NormKind::zero_centered_rms_norm:
+      return f.template operator()<NormKind::zero_centered_rms_norm>();
+  }
 }
 
 template <NormKind kind> void normalize_and_rotate(auto queue, const QkNormRotary& of) {

@@ -21,7 +21,12 @@ template <class R> std::vector<train::LayerKind> layer_kinds() {
                           .name = name.substr(0, name.find('<')),
                           .is_plain_block = is_plain_block<R, Block>,
                           .mixture = mixture_of_block<R, Block>};
-    if constexpr (is_plain_block<R, Block>) kind.order = Block::block_order;
+    if constexpr (is_plain_block<R, Block>) {
+      kind.order = Block::block_order;
+      if constexpr (plan::n_rotaries < R >> 1)
+        if (const RotarySpec& own = trunk_of<typename Block::Tower>.rotary; own != trunk_of<R>.rotary)
+          kind.rotary = &own;
+    }
     if constexpr (requires { Block::template describe<R>(kind.features); }) Block::template describe<R>(kind.features);
     kinds.push_back(std::move(kind));
   });

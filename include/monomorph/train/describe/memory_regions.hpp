@@ -58,7 +58,8 @@ struct PlacedMemory {
   Layout activations, statistics, host_activations, host_statistics;
   Slice dx, scratch, scratch_statistics, temporary;
   std::int64_t scalars = 0, step_words = 0;  ///< elements
-  std::int64_t rotary_table = 0;             ///< elements of each of two tables
+  std::int64_t rotary_table = 0;             ///< elements of cosines, or of sines
+  int rotary_tables = 0;                     ///< of both
 };
 
 /// The buffers of a rank in the order in which train/step/state.hpp cuts them from its arenas, and what lies in each.
@@ -110,9 +111,8 @@ template <class R> std::vector<MemoryRegion> memory_regions(int dp, std::int64_t
        .temporary = {activations.temporary.offset, {1, activations.buffer.elements - activations.temporary.offset}},
        .scalars = plan::scalar_bytes<R> / size_of(DType::fp64),
        .step_words = align_up(plan::step_words<R>(dp)),
-       .rotary_table = trunk_of<R>.position == Position::rotary
-                           ? align_up(trunk_of<R>.context_length * (trunk_of<R>.head_width() / 2))
-                           : 0});
+       .rotary_table = align_up(plan::rotary_shape<R>.elements()),
+       .rotary_tables = plan::n_rotaries<R>});
 }
 
 }  // namespace monomorph::train

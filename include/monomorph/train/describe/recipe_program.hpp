@@ -39,7 +39,8 @@ struct LayerAttention {
 struct LayerKind {
   int count;
   std::string_view name;                 ///< of the block, without its arguments
-  bool is_plain_block = false;           ///< the model's sizes, a mask, and the order say all that it computes
+  bool is_plain_block = false;           ///< the model's sizes, a mask, the order and `rotary` say all that it computes
+  const RotarySpec* rotary = nullptr;    ///< by which a plain block turns, where it is not the model's
   BlockOrder order{};                    ///< of a plain block
   const MixtureSpec* mixture = nullptr;  ///< these, the model's sizes, and a mask do
   BlockFeatures features{};              ///< what it says of itself

@@ -5,6 +5,7 @@
 #include <monomorph/runtime/memory/arena.hpp>
 #include <monomorph/runtime/memory/host_copy.hpp>
 #include <monomorph/runtime/memory/unit_buffer.hpp>
+#include <monomorph/train/step/rotary_tables.hpp>
 #include <monomorph/train/step/token_pass.hpp>
 #include <vector>
 
@@ -48,13 +49,12 @@ template <class R> class CachedTokenPass final : public TokenPass {
  public:
   /// @param params of each unit
   CachedTokenPass(typename device_of<R>::Queue queue, const PassSizes& sizes, std::vector<UnitBuffer> params,
-                  View cos_TH, View sin_TH)
+                  const RotaryTables<R>& tables)
       : queue_(queue),
         sizes_(sizes),
         layout_(sizes),
         params_(std::move(params)),
-        cos_TH_(cos_TH),
-        sin_TH_(sin_TH),
+        tables_(tables),
         arena_((layout_.caches.elements + layout_.activations.elements) * size_of(compute) +
                    layout_.statistics.elements * size_of(statistic) +
                    (converts_logits ? align_up(sizes.wanted * V) * size_of(DType::fp32) : 0),
@@ -102,8 +102,8 @@ template <class R> class CachedTokenPass final : public TokenPass {
                                 .cache_rows = sizes_.pages * PagedTokens::page,
                                 .activations = activations_[layout_.temporary],
                                 .statistics = statistics_[layout_.temporary_statistics],
-                                .rotary_cos_TH = cos_TH_,
-                                .rotary_sin_TH = sin_TH_,
+                                .rotary_cos_TH = tables_.of_layer(i).cos_TH,
+                                .rotary_sin_TH = tables_.of_layer(i).sin_TH,
                                 .batch = x_BD.shape.rows,
                                 .tokens = tokens.places},
                                queue_};
@@ -114,7 +114,7 @@ template <class R> class CachedTokenPass final : public TokenPass {
   PassSizes sizes_;
   PassLayout<R> layout_;
   std::vector<UnitBuffer> params_;
-  View cos_TH_, sin_TH_;
+  RotaryTables<R> tables_;
   Arena arena_;
   View caches_, activations_, statistics_, fp32_logits_WV_;
   HostBuffer on_host_;

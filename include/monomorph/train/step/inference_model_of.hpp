@@ -17,7 +17,7 @@ template <class R> class InferenceModelOf final : public InferenceModel {
       units_.emplace_back().master = arena_.take(layout.elements, compute);
       describe(layout, u, plan::is_block<R>(u) ? plan::block_of_layer<R>(u) : -1, nullptr, 0, units_.back());
     }
-    tables_ = RotaryTables::of<R>(queue_, arena_);
+    tables_ = RotaryTables<R>(queue_, arena_);
   }
 
   View download(View view, HostBuffer& buffer) const override { return copy_to_host(queue_, view, buffer); }
@@ -28,20 +28,20 @@ template <class R> class InferenceModelOf final : public InferenceModel {
     std::vector<UnitBuffer> params;
     params.reserve(units_.size());
     for (const UnitState& unit : units_) params.push_back(unit.master);
-    return make_owned<CachedTokenPass<R>>(queue_, sizes, std::move(params), tables_.cos_TH, tables_.sin_TH);
+    return make_owned<CachedTokenPass<R>>(queue_, sizes, std::move(params), tables_);
   }
 
  private:
   static std::int64_t bytes() {
     std::int64_t elements = 0;
     for (int u = 0; u < plan::n_units<R>; ++u) elements += align_up(plan::unit_layout<R>(u).elements);
-    return elements * size_of(compute) + RotaryTables::bytes<R>();
+    return elements * size_of(compute) + RotaryTables<R>::bytes;
   }
 
   typename device_of<R>::Queue queue_{};
   Arena arena_;
   std::vector<UnitState> units_;
-  RotaryTables tables_;
+  RotaryTables<R> tables_;
 };
 
 }  // namespace monomorph::train

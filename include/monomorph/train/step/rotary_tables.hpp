@@ -1,31 +1,38 @@
 #pragma once
+#include <monomorph/plan/rotary.hpp>
 #include <monomorph/recipe/members.hpp>
 #include <monomorph/runtime/kernels/rotary.hpp>
 #include <monomorph/runtime/memory/arena.hpp>
 
 namespace monomorph::train {
 
-/// The angles of rotary positions over a recipe's context; not present where the model has other positions.
-struct RotaryTables {
+/// Angles of rotary positions over a recipe's context; not present where the model has other positions.
+struct RotaryTable {
   View cos_TH, sin_TH;
+};
 
-  template <class R> static RotaryTables of(typename device_of<R>::Queue queue, Arena& arena) {
-    RotaryTables tables;
-    if constexpr (rotates<R>) {
-      for (View* const table : {&tables.cos_TH, &tables.sin_TH})
-        *table = arena.take(align_up(shape<R>.elements()), dtype<R>)[Slice{0, shape<R>}];
-      rotary_table(queue, trunk_of<R>.rotary, tables.cos_TH, tables.sin_TH);
+/// Those of a recipe's layers.
+template <class R> class RotaryTables {
+  static constexpr int n = plan::n_rotaries<R>;
+  static constexpr DType dtype = statistics_dtype(R::precision::compute_dtype);
+
+ public:
+  static constexpr std::int64_t bytes = plan::rotary_elements<R> * size_of(dtype);
+
+  RotaryTables() = default;
+  RotaryTables(typename device_of<R>::Queue queue, Arena& arena) {
+    constexpr Shape shape = plan::rotary_shape<R>;
+    for (int i = 0; i < n; ++i) {
+      auto& [cos_TH, sin_TH] = tables_[i];
+      for (View* const table : {&cos_TH, &sin_TH})
+        *table = arena.take(align_up(shape.elements()), dtype)[Slice{0, shape}];
+      rotary_table(queue, plan::rotary_spec<R>(i), cos_TH, sin_TH);
     }
-    return tables;
   }
-  template <class R> static constexpr std::int64_t bytes() {
-    return rotates<R> ? 2 * align_up(shape<R>.elements()) * size_of(dtype<R>) : 0;
-  }
+  const RotaryTable& of_layer(int layer) const { return tables_[plan::rotary_of_layer<R>(layer)]; }
 
  private:
-  template <class R> static constexpr bool rotates = trunk_of<R>.position == Position::rotary;
-  template <class R> static constexpr Shape shape{trunk_of<R>.context_length, trunk_of<R>.head_width() / 2};
-  template <class R> static constexpr DType dtype = statistics_dtype(R::precision::compute_dtype);
+  RotaryTable tables_[n > 1 ? n : 1];
 };
 
 }  // namespace monomorph::train

@@ -50,7 +50,7 @@ template <Recipe R> class State {
         scalars(queue_, communicator.size(), arena_),
         batch_(micro_batch),
         seed_(seed),
-        tables_(RotaryTables::of<R>(queue_, arena_)) {}
+        tables_(queue_, arena_) {}
 
   QueuedCommunicator<Queue> collectives;
   ParameterStore<R> parameters;
@@ -95,8 +95,8 @@ template <Recipe R> class State {
     t.activations = activations.activations();
     t.statistics = activations.statistics();
     t.temporary_offset = activations.plan().temporary.offset;
-    t.rotary_cos_TH = tables_.cos_TH;
-    t.rotary_sin_TH = tables_.sin_TH;
+    t.rotary_cos_TH = tables_.of_layer(layer).cos_TH;
+    t.rotary_sin_TH = tables_.of_layer(layer).sin_TH;
     t.batch = batch_;
     t.tokens = trunk_of<R>.context_length;
     t.recomputes = plan::recomputed<R>(layer) == Recompute::block;
@@ -111,13 +111,13 @@ template <Recipe R> class State {
     std::vector<UnitBuffer> params;
     params.reserve(plan::n_units<R>);
     for (int u = 0; u < plan::n_units<R>; ++u) params.push_back(parameters.of_unit(u));
-    return make_owned<CachedTokenPass<R>>(queue_, sizes, std::move(params), tables_.cos_TH, tables_.sin_TH);
+    return make_owned<CachedTokenPass<R>>(queue_, sizes, std::move(params), tables_);
   }
 
  private:
   std::int64_t batch_;
   std::uint64_t seed_;
-  RotaryTables tables_;
+  RotaryTables<R> tables_;
   AutogradTape tape_;
 };
 

@@ -37,7 +37,7 @@ template <Recipe R> class Teacher {
         parameters_(collectives, shards_, arena_, host_arena_, transfers),
         activations_(arena_.take(plan_.buffer.elements, compute)),
         statistics_(arena_.take(plan_.statistics.elements, statistic)),
-        tables_(RotaryTables::of<T>(queue, arena_)) {
+        tables_(queue, arena_) {
     for (int u = 0; u < plan::n_units<T>; ++u) {
       units_.emplace_back().master = parameters_.shard(u);
       describe(plan::unit_layout<T>(u), u, plan::is_block<T>(u) ? plan::block_of_layer<T>(u) : -1, nullptr,
@@ -87,8 +87,8 @@ template <Recipe R> class Teacher {
     t.activations = activations_;
     t.statistics = statistics_;
     t.temporary_offset = plan_.temporary.offset;
-    t.rotary_cos_TH = tables_.cos_TH;
-    t.rotary_sin_TH = tables_.sin_TH;
+    t.rotary_cos_TH = tables_.of_layer(layer).cos_TH;
+    t.rotary_sin_TH = tables_.of_layer(layer).sin_TH;
     t.batch = micro_batch_;
     t.tokens = trunk_of<T>.context_length;
     t.tape = &tape_;
@@ -105,7 +105,7 @@ template <Recipe R> class Teacher {
   Arena arena_, host_arena_;
   ParameterStore<T> parameters_;
   View activations_, statistics_;
-  RotaryTables tables_;
+  RotaryTables<T> tables_;
   AutogradTape tape_;
   std::vector<UnitState> units_;
 };

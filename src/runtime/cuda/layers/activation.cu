@@ -46,6 +46,12 @@ template <class T> using GeluTanhOf = GeluTanh<SigmoidFor<T>>;
 template <class T> using GeluTanhSlopeOf = GeluTanhSlope<SigmoidFor<T>>;
 template <class T> using ReluSquaredOf = ReluSquared;
 template <class T> using ReluSquaredSlopeOf = ReluSquaredSlope;
+template <class T> using SwigluOf = Swiglu<SigmoidFor<T>>;
+template <class T> using SwigluGradientsOf = SwigluGradients<SigmoidFor<T>>;
+template <class T> using GegluExactOf = Geglu<GeluExact>;
+template <class T> using GegluExactGradientsOf = GegluExactGradients;
+template <class T> using GegluTanhOf = Geglu<GeluTanhOf<T>>;
+template <class T> using GegluTanhGradientsOf = GegluTanhGradients<SigmoidFor<T>>;
 
 /// What belongs to a gate and what belongs to up lie side by side in rows. A kernel gets the two as views of their own,
 /// or nvcc, which does not see how far apart they are, would write element by element.
@@ -57,25 +63,25 @@ template <class T> GateAndUp<T> gate_and_up(const View& x, std::int64_t features
   return {x.as<T>(), x.as<T>() + features, x.stride};
 }
 
-template <int width, class T>
-__device__ void swiglu_backward_pack(const T* gate, const T* up, const T* dy, T* dgate, T* dup) {
+template <template <class T> class Gradients, int width, class T>
+__device__ void gate_backward_pack(const T* gate, const T* up, const T* dy, T* dgate, T* dup) {
   using S = Compute<T>;
   const auto g = read_pack<S, width>(gate), u = read_pack<S, width>(up), d = read_pack<S, width>(dy);
   Pack<S, width> of_gate, of_up;
   MONOMORPH_UNROLL
   for (int i = 0; i < width; ++i) {
-    const S s = SigmoidFor<T>{}(g.at[i]);
-    of_gate.at[i] = d.at[i] * u.at[i] * (s + g.at[i] * s * (S(1) - s));
-    of_up.at[i] = d.at[i] * g.at[i] * s;
+    const GateGradients<S> of = Gradients<T>{}(g.at[i], u.at[i], d.at[i]);
+    of_gate.at[i] = of.gate;
+    of_up.at[i] = of.up;
   }
   write_pack(of_gate, dgate);
   write_pack(of_up, dup);
 }
 
 /// The gradient may take its input's place: what a thread overwrites, it alone has read.
-template <int width, class T>
+template <template <class T> class Gradients, int width, class T>
 __global__ void __launch_bounds__(map_threads)
-    swiglu_backward_rows(Extent extent, GateAndUp<const T> x, Rows<const T> dy, GateAndUp<T> dx) {
+    gate_backward_rows(Extent extent, GateAndUp<const T> x, Rows<const T> dy, GateAndUp<T> dx) {
   const std::int64_t first = (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) * width;
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x * width;
   const std::int64_t first_row = static_cast<std::int64_t>(blockIdx.y) * blockDim.y + threadIdx.y;
@@ -83,29 +89,32 @@ __global__ void __launch_bounds__(map_threads)
   for (std::int64_t row = first_row; row < rows; row += static_cast<std::int64_t>(gridDim.y) * blockDim.y)
     for (std::int64_t col = first; col < extent.cols; col += step) {
       const std::int64_t from = row * x.stride + col, to = row * dx.stride + col;
-      swiglu_backward_pack<width>(x.gate + from, x.up + from, dy.data + row * dy.stride + col, dx.gate + to,
-                                  dx.up + to);
+      gate_backward_pack<Gradients, width>(x.gate + from, x.up + from, dy.data + row * dy.stride + col, dx.gate + to,
+                                           dx.up + to);
     }
 }
 
+template <template <class T> class F>
 void gate(Queue queue, const View& gate_up, const View& y, const std::int32_t* rows) {
   const std::int64_t features = y.shape.cols;
   in_element_type(y.dtype, [&]<class T>() {
-    map_rows<Compute<T>, T, T, T>(queue, rows, Swiglu<SigmoidFor<T>>{}, y, gate_up.columns(0, features),
+    map_rows<Compute<T>, T, T, T>(queue, rows, F<T>{}, y, gate_up.columns(0, features),
                                   gate_up.columns(features, features));
   });
 }
 
+template <template <class T> class Gradients>
 void gate_backward(Queue queue, const View& gate_up, const View& dy, const View& dgate_up, const std::int32_t* rows) {
   if (!dy.present()) return;
   const Extent extent{dy.shape.rows, dy.shape.cols, rows};
   in_element_type(dy.dtype, [&]<class T>() {
     const auto start = [&]<int width>() {
-      launch(swiglu_backward_rows<width, T>, shape_of(extent, width), queue, extent,
+      launch(gate_backward_rows<Gradients, width, T>, shape_of(extent, width), queue, extent,
              gate_and_up<const T>(gate_up, extent.cols), Rows<const T>{dy.as<const T>(), dy.stride},
              gate_and_up<T>(dgate_up, extent.cols));
     };
-    constexpr int width = pack_width<T>();
+    // In fp64 the slope of the exact GELU takes too many registers for two numbers at once.
+    constexpr int width = std::is_same_v<T, double> ? 1 : pack_width<T>();
     const bool packed =
         extent.cols % width == 0 && rows_start_access(gate_up) && rows_start_access(dy) && rows_start_access(dgate_up);
     if (packed)
@@ -143,11 +152,27 @@ void relu_squared_backward(Queue queue, View h, View dy, View dh) {
 }
 void swiglu(Queue queue, View gate_up, View y) {
   const KernelSpan span(Work::elementwise, "swiglu", queue.stream);
-  gate(queue, gate_up, y, nullptr);
+  gate<SwigluOf>(queue, gate_up, y, nullptr);
 }
 void swiglu_backward(Queue queue, View gate_up, View dy, View dgate_up) {
   const KernelSpan span(Work::elementwise, "swiglu_backward", queue.stream);
-  gate_backward(queue, gate_up, dy, dgate_up, nullptr);
+  gate_backward<SwigluGradientsOf>(queue, gate_up, dy, dgate_up, nullptr);
+}
+void geglu_exact(Queue queue, View gate_up, View y) {
+  const KernelSpan span(Work::elementwise, "geglu_exact", queue.stream);
+  gate<GegluExactOf>(queue, gate_up, y, nullptr);
+}
+void geglu_exact_backward(Queue queue, View gate_up, View dy, View dgate_up) {
+  const KernelSpan span(Work::elementwise, "geglu_exact_backward", queue.stream);
+  gate_backward<GegluExactGradientsOf>(queue, gate_up, dy, dgate_up, nullptr);
+}
+void geglu_tanh(Queue queue, View gate_up, View y) {
+  const KernelSpan span(Work::elementwise, "geglu_tanh", queue.stream);
+  gate<GegluTanhOf>(queue, gate_up, y, nullptr);
+}
+void geglu_tanh_backward(Queue queue, View gate_up, View dy, View dgate_up) {
+  const KernelSpan span(Work::elementwise, "geglu_tanh_backward", queue.stream);
+  gate_backward<GegluTanhGradientsOf>(queue, gate_up, dy, dgate_up, nullptr);
 }
 
 void activate_rows(Queue queue, Activation activation, View h, View y, const Routing& routing) {
@@ -161,7 +186,11 @@ void activate_rows(Queue queue, Activation activation, View h, View y, const Rou
     case Activation::relu_squared:
       return activate<ReluSquaredOf>(queue, h, y, rows);
     case Activation::swiglu:
-      return gate(queue, h, y, rows);
+      return gate<SwigluOf>(queue, h, y, rows);
+    case Activation::geglu_exact:
+      return gate<GegluExactOf>(queue, h, y, rows);
+    case Activation::geglu_tanh:
+      return gate<GegluTanhOf>(queue, h, y, rows);
   }
 }
 
@@ -176,7 +205,11 @@ void activate_rows_backward(Queue queue, Activation activation, View h, View dy,
     case Activation::relu_squared:
       return activate_backward<ReluSquaredSlopeOf>(queue, h, dy, dy, rows);
     case Activation::swiglu:
-      return gate_backward(queue, h, dy, h, rows);
+      return gate_backward<SwigluGradientsOf>(queue, h, dy, h, rows);
+    case Activation::geglu_exact:
+      return gate_backward<GegluExactGradientsOf>(queue, h, dy, h, rows);
+    case Activation::geglu_tanh:
+      return gate_backward<GegluTanhGradientsOf>(queue, h, dy, h, rows);
   }
 }
 

@@ -37,16 +37,20 @@ struct Positions {
   }
 };
 
-template <int width, class T, class X> __device__ void embed_pack(const T* entry, const T* shift, X* x) {
+template <int width, class T, class X>
+__device__ void embed_pack(const T* entry, const T* shift, Compute<X> scale, X* x) {
   using S = Compute<X>;
   auto sum = read_pack<S, width>(entry);
+  MONOMORPH_UNROLL
+  for (int i = 0; i < width; ++i) sum.at[i] = scale * sum.at[i];
   if (shift != nullptr) sum = sum + read_pack<S, width>(shift);
   write_pack(sum, x);
 }
 
 template <int width, class T, class X>
-__global__ void __launch_bounds__(map_threads) embed(Extent extent, const std::int32_t* ids, Rows<const T> table,
-                                                     Rows<const T> shifts, Positions positions, Rows<X> x) {
+__global__ void __launch_bounds__(map_threads)
+    embed(Extent extent, const std::int32_t* ids, Rows<const T> table, Rows<const T> shifts, Positions positions,
+          Compute<X> scale, Rows<X> x) {
   const std::int64_t first = (std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x) * width;
   const std::int64_t step = std::int64_t{gridDim.x} * blockDim.x * width;
   const std::int64_t first_row = std::int64_t{blockIdx.y} * blockDim.y + threadIdx.y;
@@ -56,11 +60,11 @@ __global__ void __launch_bounds__(map_threads) embed(Extent extent, const std::i
     X* const to = x.data + row * x.stride;
     for (std::int64_t col = first; col < extent.cols; col += step) {
       if (col + width <= extent.cols) {
-        embed_pack<width>(entry + col, shift == nullptr ? nullptr : shift + col, to + col);
+        embed_pack<width>(entry + col, shift == nullptr ? nullptr : shift + col, scale, to + col);
       } else {
         MONOMORPH_KEEP_LOOP
         for (std::int64_t tail = col; tail < extent.cols; ++tail)
-          embed_pack<1>(entry + tail, shift == nullptr ? nullptr : shift + tail, to + tail);
+          embed_pack<1>(entry + tail, shift == nullptr ? nullptr : shift + tail, scale, to + tail);
       }
     }
   }
@@ -88,12 +92,13 @@ enum class Order {
 /// Adds up rows, many of which are on their way at a time.
 template <Order order, int width, class X, class T> struct RowSum {
   using S = Compute<T>;
+  S scale;  ///< of each row
   Pack<S, width> sum;
 
   __device__ void add(const Pack<X, width>& row) {
     MONOMORPH_UNROLL
     for (int i = 0; i < width; ++i) {
-      sum.at[i] = sum.at[i] + converted<S>(row.at[i]);
+      sum.at[i] = sum.at[i] + scale * converted<S>(row.at[i]);
       if constexpr (order == Order::each_row_onto_before) sum.at[i] = converted<S>(converted<T>(sum.at[i]));
     }
   }
@@ -115,7 +120,7 @@ template <Order order, int width, class X, class T> struct RowSum {
 /// One key's rows of x are added up onto its row of y, a pack by a thread. There are as many columns as whole packs.
 template <Order order, int width, class X, class T>
 __global__ void __launch_bounds__(sum_threads, fewest_sum_blocks)
-    sum_lists(ListsOfRows lists, std::int64_t columns, Rows<const X> x, Rows<T> y, bool accumulate) {
+    sum_lists(ListsOfRows lists, std::int64_t columns, Rows<const X> x, Rows<T> y, bool accumulate, Compute<T> scale) {
   const std::int64_t column = (std::int64_t{blockIdx.y} * sum_threads + threadIdx.x) * width;
   if (column >= columns || blockIdx.x >= lists.size()) return;
   const std::int32_t key = lists.key(blockIdx.x), end = lists.start(blockIdx.x + 1);
@@ -123,7 +128,7 @@ __global__ void __launch_bounds__(sum_threads, fewest_sum_blocks)
   T* const to = y.data + key * y.stride + column;
   x.data += column;
   using Sum = RowSum<order, width, X, T>;
-  Sum sum{};
+  Sum sum{scale};
   if (order == Order::each_row_onto_before && accumulate) sum.sum = read_pack<typename Sum::S, width>(to);
   constexpr int many = 64 / static_cast<int>(sizeof(X)), few = 4;
   std::int32_t next = sum.template add_rows<many>(rows, lists.start(blockIdx.x), end, x);
@@ -152,14 +157,15 @@ template <class Lists> ListsOnGpu lists_on_gpu(Queue queue, std::int64_t rows, s
 }
 
 template <Order order>
-void sum_by_key(Queue queue, const ListsOnGpu& by, const View& x, const View& y, bool accumulate) {
+void sum_by_key(Queue queue, const ListsOnGpu& by, const View& x, const View& y, bool accumulate, double scale) {
   if (by.size == 0 || !y.present()) return;
   in_element_types(x.dtype, y.dtype, [&]<class X, class T>() {
     const auto start = [&]<int width>() {
       const std::int64_t columns = y.shape.cols, tile = std::int64_t{sum_threads} * width;
       const dim3 blocks(static_cast<unsigned>(by.size), static_cast<unsigned>((columns + tile - 1) / tile));
       launch(sum_lists<order, width, X, T>, {blocks, sum_threads}, queue, by.lists, columns,
-             Rows<const X>{x.as<const X>(), x.stride}, Rows<T>{y.as<T>(), y.stride}, accumulate);
+             Rows<const X>{x.as<const X>(), x.stride}, Rows<T>{y.as<T>(), y.stride}, accumulate,
+             static_cast<Compute<T>>(as_element(x.dtype, scale)));
     };
     constexpr int width = 4;
     if (y.shape.cols % width == 0 && rows_start_access(x) && rows_start_access(y))
@@ -172,7 +178,7 @@ void sum_by_key(Queue queue, const ListsOnGpu& by, const View& x, const View& y,
 }  // namespace
 
 void embedding(Queue queue, const std::int32_t* ids, View table, View positions, std::int64_t tokens,
-               std::int64_t first_position, View x, const std::int32_t* document_starts) {
+               std::int64_t first_position, View x, const std::int32_t* document_starts, double scale) {
   const KernelSpan span(Work::elementwise, "embedding", queue.stream);
   if (!x.present()) return;
   if (positions.present() && positions.dtype != table.dtype)
@@ -184,7 +190,8 @@ void embedding(Queue queue, const std::int32_t* ids, View table, View positions,
     const auto start = [&]<int width>() {
       const Rows<const T> shifts{positions.present() ? positions.as<const T>() : nullptr, positions.stride};
       launch(embed<width, T, X>, shape_of(extent, width), queue, extent, ids_there,
-             Rows<const T>{table.as<const T>(), table.stride}, shifts, places, Rows<X>{x.as<X>(), x.stride});
+             Rows<const T>{table.as<const T>(), table.stride}, shifts, places,
+             static_cast<Compute<X>>(as_element(x.dtype, scale)), Rows<X>{x.as<X>(), x.stride});
     };
     if (rows_start_access(table) && rows_start_access(positions) && rows_start_access(x))
       start.template operator()<pack_width<T, X>()>();
@@ -193,7 +200,7 @@ void embedding(Queue queue, const std::int32_t* ids, View table, View positions,
   });
 }
 
-void embedding_backward(Queue queue, const std::int32_t* ids, View dx, View dtable, bool accumulate) {
+void embedding_backward(Queue queue, const std::int32_t* ids, View dx, View dtable, bool accumulate, double scale) {
   const KernelSpan span(Work::elementwise, "embedding_backward", queue.stream);
   if (!accumulate) zero(queue, dtable);
   const std::int64_t rows = dx.shape.rows, keys = dtable.shape.rows;
@@ -201,7 +208,7 @@ void embedding_backward(Queue queue, const std::int32_t* ids, View dx, View dtab
     return RowLists({ids, static_cast<std::size_t>(rows)}, keys, RowLists::Lists::of_keys_with_rows);
   };
   sum_by_key<Order::each_row_onto_before>(queue, lists_on_gpu(queue, rows, std::min(rows, keys), lists), dx, dtable,
-                                          accumulate);
+                                          accumulate, scale);
 }
 
 void position_embedding_backward(Queue queue, View dx, std::int64_t tokens, View dpositions, bool accumulate,
@@ -215,7 +222,7 @@ void position_embedding_backward(Queue queue, View dx, std::int64_t tokens, View
           static_cast<std::int32_t>(row % tokens) - (document_starts == nullptr ? 0 : document_starts[row]);
     return RowLists(positions, keys, RowLists::Lists::of_all_keys);
   };
-  sum_by_key<Order::sum_onto_before>(queue, lists_on_gpu(queue, rows, keys, lists), dx, dpositions, accumulate);
+  sum_by_key<Order::sum_onto_before>(queue, lists_on_gpu(queue, rows, keys, lists), dx, dpositions, accumulate, 1);
 }
 
 }  // namespace monomorph::cuda

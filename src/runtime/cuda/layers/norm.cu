@@ -99,7 +99,7 @@ template <Kind kind, Of source, int width, class T> void start_packed(Queue queu
 
 template <Kind kind, Of source>
 void forward(Queue queue, const View& x, const View& weight, const View& bias, double epsilon, const View& y,
-             const View& mean, const View& rstd) {
+             const View& mean, const View& rstd, double weight_offset = no_weight_offset) {
   if (!x.present()) return;
   in_element_type(x.dtype, [&]<class T>() {
     using S = Compute<T>;
@@ -112,7 +112,8 @@ void forward(Queue queue, const View& x, const View& weight, const View& bias, d
                        mean.as<S>(),
                        rstd.as<S>(),
                        static_cast<S>(epsilon),
-                       S(1) / static_cast<S>(weight.shape.cols)};
+                       S(1) / static_cast<S>(weight.shape.cols),
+                       static_cast<S>(weight_offset)};
     // Others are rare, as few models have such widths. The kernel that reads groups again computes them with the same
     // teams, and so with the same bits: kernels of their own would take nvcc as long as all of these.
     if (groups_of_packs(f.groups, width, x, y, weight, bias))
@@ -128,17 +129,17 @@ void layer_norm(Queue queue, View x, View weight, View bias, double epsilon, Vie
   const KernelSpan span(Work::elementwise, "layer_norm", queue.stream);
   forward<Kind::layer, Of::group>(queue, x, weight, bias, epsilon, y, mean, rstd);
 }
-void rms_norm(Queue queue, View x, View weight, View bias, double epsilon, View y, View rstd) {
+void rms_norm(Queue queue, View x, View weight, View bias, double epsilon, View y, View rstd, double weight_offset) {
   const KernelSpan span(Work::elementwise, "rms_norm", queue.stream);
-  forward<Kind::rms, Of::group>(queue, x, weight, bias, epsilon, y, View{}, rstd);
+  forward<Kind::rms, Of::group>(queue, x, weight, bias, epsilon, y, View{}, rstd, weight_offset);
 }
 void layer_norm_recompute(Queue queue, View x, View weight, View bias, View mean, View rstd, View y) {
   const KernelSpan span(Work::elementwise, "layer_norm_recompute", queue.stream);
   forward<Kind::layer, Of::saved>(queue, x, weight, bias, 0, y, mean, rstd);
 }
-void rms_norm_recompute(Queue queue, View x, View weight, View bias, View rstd, View y) {
+void rms_norm_recompute(Queue queue, View x, View weight, View bias, View rstd, View y, double weight_offset) {
   const KernelSpan span(Work::elementwise, "rms_norm_recompute", queue.stream);
-  forward<Kind::rms, Of::saved>(queue, x, weight, bias, 0, y, View{}, rstd);
+  forward<Kind::rms, Of::saved>(queue, x, weight, bias, 0, y, View{}, rstd, weight_offset);
 }
 
 }  // namespace monomorph::cuda

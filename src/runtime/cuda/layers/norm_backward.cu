@@ -6,10 +6,10 @@
 #include "runtime/cuda/layers/norm_groups.hpp"
 #include "runtime/cuda/sums/partial_sums.hpp"
 
-// With n = (x - mean) · rstd and d = dy · weight, dx = rstd · (d - mean(d) - n · mean(d · n)), without mean(d) for the
-// root-mean-square kind; dweight = Σ dy · n and dbias = Σ dy over groups. A team goes through groups that follow each
-// other, a few at a time, and keeps its part of these two sums in registers; a second kernel adds up what the blocks
-// have found. How many blocks there are depends on the shape alone, and so do the bits.
+// With n = (x - mean) · rstd and d = dy · (weight + its offset), dx = rstd · (d - mean(d) - n · mean(d · n)), without
+// mean(d) for the root-mean-square kind; dweight = Σ dy · n and dbias = Σ dy over groups. A team goes through groups
+// that follow each other, a few at a time, and keeps its part of these two sums in registers; a second kernel adds up
+// what the blocks have found. How many blocks there are depends on the shape alone, and so do the bits.
 namespace monomorph::cuda {
 namespace {
 
@@ -30,6 +30,7 @@ template <class T> struct Backward {
   const T* weight;
   const S *mean, *rstd;
   S per_feature;  ///< 1 / H
+  S weight_offset;
   Rows<T> dx;
   bool add_to_dx;
   S* partial;     ///< of each block dweight, then dbias; null: neither is asked for
@@ -47,11 +48,11 @@ template <Kind kind, class T> __device__ Statistics<Compute<T>> saved(const Back
 /// Adds a pack of one group to all sums.
 template <Kind kind, class S, int width, class T>
 __device__ void add_pack(const Pack<T, width>& dy, const Pack<T, width>& x, const Pack<T, width>& weight,
-                         const Statistics<S>& of, S& sum_d, S& sum_dn, WeightSums<S, width>& sums) {
+                         S weight_offset, const Statistics<S>& of, S& sum_d, S& sum_dn, WeightSums<S, width>& sums) {
   MONOMORPH_UNROLL
   for (int i = 0; i < width; ++i) {
     const S incoming = converted<S>(dy.at[i]), n = (converted<S>(x.at[i]) - of.mean) * of.rstd;
-    const S d = incoming * converted<S>(weight.at[i]);
+    const S d = incoming * (converted<S>(weight.at[i]) + weight_offset);
     if constexpr (kind == Kind::layer) sum_d += d;
     sum_dn += d * n;
     sums.weight.at[i] += incoming * n;
@@ -67,7 +68,7 @@ __device__ void write_gradient(const Backward<T>& b, const Pack<T, width>& dy, c
   Pack<S, width> gradient;
   MONOMORPH_UNROLL
   for (int i = 0; i < width; ++i) {
-    const S d = converted<S>(dy.at[i]) * converted<S>(weight.at[i]);
+    const S d = converted<S>(dy.at[i]) * (converted<S>(weight.at[i]) + b.weight_offset);
     gradient.at[i] = of.rstd * (d - mean_d - (converted<S>(x.at[i]) - of.mean) * of.rstd * mean_dn);
   }
   if (b.add_to_dx) {
@@ -165,7 +166,7 @@ __device__ Pack<Compute<T>, 2 * at_once> add_held(const Backward<T>& b, const Pl
     const auto weight = group_pack<width, packed>(b.weight, place.column(p), b.groups.features);
     MONOMORPH_UNROLL
     for (int g = 0; g < at_once; ++g)
-      add_pack<kind>(held.dy[g][p].pack(), held.x[g][p].pack(), weight, held.of[g], totals.at[g],
+      add_pack<kind>(held.dy[g][p].pack(), held.x[g][p].pack(), weight, b.weight_offset, held.of[g], totals.at[g],
                      totals.at[at_once + g], sums[p]);
   }
   return totals;
@@ -232,7 +233,8 @@ __global__ void __launch_bounds__(most_threads, 1) backward_long(Backward<T> b) 
         sums.bias = group_pack<width, false>(const_cast<const S*>(partial) + features, column, features);
       }
       add_pack<kind>(group_pack<width, packed>(dy, column, features), group_pack<width, packed>(x, column, features),
-                     group_pack<width, packed>(b.weight, column, features), of, totals.at[0], totals.at[1], sums);
+                     group_pack<width, packed>(b.weight, column, features), b.weight_offset, of, totals.at[0],
+                     totals.at[1], sums);
       if (b.partial != nullptr) write_partial(sums, b.partial, column, features);
     }
     totals = block_total(totals, (group - place.first) % 2);
@@ -310,7 +312,7 @@ void start(Queue queue, const Backward<T>& b, const WeightGradients& to) {
 
 template <Kind kind>
 void backward(Queue queue, const View& dy, const View& x, const View& weight, const View& mean, const View& rstd,
-              const View& dx, bool add_to_dx, const WeightGradients& to) {
+              const View& dx, bool add_to_dx, const WeightGradients& to, double weight_offset = no_weight_offset) {
   in_element_type(x.dtype, [&]<class T>() {
     using S = Compute<T>;
     constexpr int width = pack_width<T>();
@@ -321,6 +323,7 @@ void backward(Queue queue, const View& dy, const View& x, const View& weight, co
                         mean.as<const S>(),
                         rstd.as<const S>(),
                         S(1) / static_cast<S>(weight.shape.cols),
+                        static_cast<S>(weight_offset),
                         {dx.as<T>(), dx.stride},
                         add_to_dx,
                         nullptr,
@@ -342,10 +345,10 @@ void layer_norm_backward(Queue queue, View dy, View x, View weight, View mean, V
   backward<Kind::layer>(queue, dy, x, weight, mean, rstd, dx, add_to_dx, {dweight, dbias, accumulate});
 }
 void rms_norm_backward(Queue queue, View dy, View x, View weight, View rstd, View dx, bool add_to_dx, View dweight,
-                       View dbias, bool accumulate) {
+                       View dbias, bool accumulate, double weight_offset) {
   const KernelSpan span(Work::elementwise, "rms_norm_backward", queue.stream);
   if (!x.present()) return;
-  backward<Kind::rms>(queue, dy, x, weight, View{}, rstd, dx, add_to_dx, {dweight, dbias, accumulate});
+  backward<Kind::rms>(queue, dy, x, weight, View{}, rstd, dx, add_to_dx, {dweight, dbias, accumulate}, weight_offset);
 }
 
 }  // namespace monomorph::cuda

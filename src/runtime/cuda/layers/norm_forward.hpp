@@ -15,6 +15,7 @@ template <class T> struct Forward {
   const T *weight, *bias;
   S *mean, *rstd;
   S epsilon, per_feature;  ///< 1 / H
+  S weight_offset;
 };
 
 // The forward pass and the repetition must give the same bits, so both compute an element here.
@@ -29,7 +30,8 @@ __device__ Pack<Compute<T>, width> normalised_pack(const Forward<T>& f, const Pa
   const auto weight = group_pack<width, packed>(f.weight, column, f.groups.features);
   Pack<S, width> out;
   MONOMORPH_UNROLL
-  for (int i = 0; i < width; ++i) out.at[i] = normalised(converted<S>(x.at[i]), of, converted<S>(weight.at[i]));
+  for (int i = 0; i < width; ++i)
+    out.at[i] = normalised(converted<S>(x.at[i]), of, converted<S>(weight.at[i]) + f.weight_offset);
   if (f.bias != nullptr) {
     const auto bias = group_pack<width, packed>(f.bias, column, f.groups.features);
     MONOMORPH_UNROLL

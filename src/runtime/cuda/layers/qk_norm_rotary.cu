@@ -30,7 +30,8 @@ template <class T> __device__ Forward<T> either(bool is_first, const Forward<T>&
           is_first ? first.mean : second.mean,
           is_first ? first.rstd : second.rstd,
           first.epsilon,
-          first.per_feature};
+          first.per_feature,
+          first.weight_offset};
 }
 
 /// The norm that a head of a row has, and its number among those of that norm.
@@ -106,7 +107,7 @@ __global__ void __launch_bounds__(warps_threads, 1) normalise_and_rotate(NormRot
   write_pack(either(is_low, pair.low, pair.high), f.y.data + f.groups.offset(own.group, f.y.stride) + column);
 }
 
-template <class T> Forward<T> forward_of(const HeadNorm& of, const View& y, double epsilon) {
+template <class T> Forward<T> forward_of(const HeadNorm& of, const View& y, double epsilon, double weight_offset) {
   using S = Compute<T>;
   return {groups_of(of.x_MN, of.weight_H),
           {of.x_MN.as<const T>(), of.x_MN.stride},
@@ -116,7 +117,8 @@ template <class T> Forward<T> forward_of(const HeadNorm& of, const View& y, doub
           of.mean_MN.as<S>(),
           of.rstd_MN.as<S>(),
           static_cast<S>(epsilon),
-          S(1) / static_cast<S>(of.weight_H.shape.cols)};
+          S(1) / static_cast<S>(of.weight_H.shape.cols),
+          static_cast<S>(weight_offset)};
 }
 
 /// Whether a lane can have a pack of each half of a head.
@@ -130,9 +132,10 @@ template <class T> bool lanes_hold_heads(const QkNormRotary& of) {
          in_packs(of.k, of.k_M()) && rows_start_access(of.cos_TH) && rows_start_access(of.sin_TH);
 }
 
-template <Kind kind, class T> void start(Queue queue, const QkNormRotary& of) {
+template <Kind kind, class T> void start(Queue queue, const QkNormRotary& of, double weight_offset) {
   constexpr int width = pack_width<T>();
-  const NormRotary<T> norms{forward_of<T>(of.q, of.q_M(), of.epsilon), forward_of<T>(of.k, of.k_M(), of.epsilon),
+  const NormRotary<T> norms{forward_of<T>(of.q, of.q_M(), of.epsilon, weight_offset),
+                            forward_of<T>(of.k, of.k_M(), of.epsilon, weight_offset),
                             angles_of<Compute<T>>(queue, of.cos_TH, of.sin_TH, 0, of.tokens, of.document_starts_M,
                                                   of.qk_M.shape.rows)};
   const int heads = norms.q.groups.count + norms.k.groups.count, team = lanes_for(norms.q.groups.features / width);
@@ -145,12 +148,11 @@ template <Kind kind, class T> void start(Queue queue, const QkNormRotary& of) {
 void qk_norm_rotary(Queue queue, NormKind kind, const QkNormRotary& of) {
   if (!of.qk_M.present()) return;
   in_element_type(of.qk_M.dtype, [&]<class T>() {
-    const bool in_lanes = lanes_hold_heads<T>(of), is_layer_norm = kind == NormKind::layer_norm;
-    if (!in_lanes && is_layer_norm) return normalize_then_rotate<NormKind::layer_norm>(queue, of);
-    if (!in_lanes) return normalize_then_rotate<NormKind::rms_norm>(queue, of);
+    if (!lanes_hold_heads<T>(of))
+      return with_norm_kind(kind, [&]<NormKind norm> { normalize_then_rotate<norm>(queue, of); });
     const KernelSpan span(Work::elementwise, "qk_norm_rotary", queue.stream);
-    if (is_layer_norm) return start<Kind::layer, T>(queue, of);
-    return start<Kind::rms, T>(queue, of);
+    if (kind == NormKind::layer_norm) return start<Kind::layer, T>(queue, of, no_weight_offset);
+    return start<Kind::rms, T>(queue, of, weight_offset(kind));
   });
 }
 

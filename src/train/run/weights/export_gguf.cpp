@@ -49,7 +49,7 @@ const Architecture& architecture_of(const RecipeProgram& recipe) {
 
 void check_expressible(const RecipeProgram& recipe, const PortableModel& portable) {
   const auto& [base, llama3, linear, dynamic, yarn] = portable.model.rotary;
-  if (portable.mask != AttentionMask{}) refuse(recipe, "a window of attention");
+  if (portable.mask != AttentionMask{} || portable.local) refuse(recipe, "a window of attention");
   if (dynamic.original_context.given) refuse(recipe, "dynamic scaling of rotary positions");
   const YarnRotaryScaling usual{.factor = yarn.factor, .original_context = yarn.original_context};
   if (yarn.factor != 1 && yarn != usual) refuse(recipe, "options of YaRN besides its factor and its original context");

@@ -21,7 +21,9 @@ struct Activation {
 const Activation activations[] = {{"gelu_exact", cpu::gelu_exact, cpu::gelu_exact_backward, 1},
                                   {"gelu_tanh", cpu::gelu_tanh, cpu::gelu_tanh_backward, 1},
                                   {"relu_squared", cpu::relu_squared, cpu::relu_squared_backward, 1},
-                                  {"swiglu", cpu::swiglu, cpu::swiglu_backward, 2}};
+                                  {"swiglu", cpu::swiglu, cpu::swiglu_backward, 2},
+                                  {"geglu_exact", cpu::geglu_exact, cpu::geglu_exact_backward, 2},
+                                  {"geglu_tanh", cpu::geglu_tanh, cpu::geglu_tanh_backward, 2}};
 
 Matrix times(Matrix matrix, double factor) {
   for (double& value : matrix.values) value *= factor;

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <monomorph/runtime/kernels/embedding.hpp>
 #include "kernel_case.hpp"
 #include "support/catch.hpp"
@@ -65,6 +66,42 @@ TEST_CASE("the gradients of embeddings are those of autograd", "[embedding]") {
              }});
     }
   }
+}
+
+TEST_CASE("embedded tokens may be multiplied, and positions stay as they are", "[embedding]") {
+  constexpr double scale = 2.5;  // of so few bits that no dtype rounds it
+  for (const Case& c : cases) {
+    CAPTURE(c.batch, c.tokens, c.features);
+    const std::int64_t rows = c.batch * c.tokens;
+    const auto ids = ids_of(c);
+    const Matrix table = random_matrix(c.vocabulary, c.features, 1), dy = random_matrix(rows, c.features, 3),
+                 positions = random_matrix(c.context, c.features, 2);
+    const auto scaled = [](Values values) {
+      for (double& value : values) value *= scale;
+      return values;
+    };
+    const oracle::Result expected = oracle::embedding(ids, {table.rows, table.cols, scaled(table.values)}, positions,
+                                                      c.tokens, c.first_position, dy);
+    check({{{table}, {positions}}, {{{rows, c.features, expected.y}}}, [&](const auto& in, const auto& out) {
+             cpu::embedding(cpu::Queue{}, ids.data(), in[0], in[1], c.tokens, c.first_position, out[0], nullptr, scale);
+           }});
+    check({{{dy}},
+           {{{c.vocabulary, c.features, scaled(expected.gradients[0])}, Role::gradient}},
+           [&](const auto& in, const auto& out) {
+             cpu::embedding_backward(cpu::Queue{}, ids.data(), in[0], out[0], false, scale);
+           }});
+  }
+}
+
+TEST_CASE("what multiplies embedded tokens is rounded to their dtype first, as transformers does", "[embedding]") {
+  const std::int32_t id = 0;
+  const double scale = std::sqrt(1152.0);  // 34 in bf16
+  const Storage table(filled(1, 1, 3), DType::bf16), x(filled(1, 1, 0), DType::bf16), dx(filled(1, 1, 1), DType::bf16),
+      dtable(filled(1, 1, 0), DType::fp32);
+  cpu::embedding(cpu::Queue{}, &id, table.view(), {}, 1, 0, x.view(), nullptr, scale);
+  CHECK(x.values()[0] == 102);
+  cpu::embedding_backward(cpu::Queue{}, &id, dx.view(), dtable.view(), false, scale);
+  CHECK(dtable.values()[0] == 34);
 }
 
 TEST_CASE("learned positions count from the begin of the document, forward and backward", "[embedding]") {

@@ -55,6 +55,8 @@ at::Tensor activated(const std::string& name, const at::Tensor& h) {
   if (name == "gelu_tanh") return at::gelu(h, "tanh");
   if (name == "relu_squared") return at::relu(h).square();
   const std::vector<at::Tensor> halves = h.chunk(2, 1);
+  if (name == "geglu_exact") return at::gelu(halves[0]) * halves[1];
+  if (name == "geglu_tanh") return at::gelu(halves[0], "tanh") * halves[1];
   return at::silu(halves[0]) * halves[1];
 }
 

@@ -22,14 +22,17 @@ struct Case {
   Matrix x, weight, bias, dy;
   Values mean, rstd;
   oracle::Result expected;
-  Case(const Sizes& sizes, bool layer, bool has_bias)
+  /// @param offset of the weights
+  Case(const Sizes& sizes, bool layer, bool has_bias, double offset = 0)
       : x(random_matrix(sizes.m, sizes.d, 1)),
         weight(random_matrix(1, sizes.h, 2)),
         bias(has_bias ? random_matrix(1, sizes.h, 3) : Matrix{}),
         dy(random_matrix(sizes.m, sizes.d, 4)) {
     for (double& value : x.values) value += 0.5;
-    expected =
-        layer ? oracle::layer_norm(x, weight, bias, epsilon, dy) : oracle::rms_norm(x, weight, bias, epsilon, dy);
+    Matrix multiplies = weight;
+    for (double& value : multiplies.values) value += offset;
+    expected = layer ? oracle::layer_norm(x, multiplies, bias, epsilon, dy)
+                     : oracle::rms_norm(x, multiplies, bias, epsilon, dy);
     for (std::size_t first = 0; first < x.values.size(); first += static_cast<std::size_t>(sizes.h)) {
       double sum = 0, squares = 0;
       const auto n = static_cast<double>(sizes.h);
@@ -45,8 +48,8 @@ struct Case {
   std::int64_t groups() const { return static_cast<std::int64_t>(rstd.size()); }
 };
 
-void check_forward(const Sizes& sizes, bool layer, bool has_bias) {
-  const Case c(sizes, layer, has_bias);
+void check_forward(const Sizes& sizes, bool layer, bool has_bias, double offset = no_weight_offset) {
+  const Case c(sizes, layer, has_bias, offset);
   const Matrix y{sizes.m, sizes.d, c.expected.y}, mean{1, c.groups(), c.mean}, rstd{1, c.groups(), c.rstd};
   if (layer) {
     check({{{c.x}, {c.weight}, {c.bias}},
@@ -55,14 +58,14 @@ void check_forward(const Sizes& sizes, bool layer, bool has_bias) {
              cpu::layer_norm(cpu::Queue{}, in[0], in[1], in[2], epsilon, out[0], out[1], out[2]);
            }});
   } else {
-    check({{{c.x}, {c.weight}, {c.bias}}, {{y}, {rstd, Role::statistics}}, [](const auto& in, const auto& out) {
-             cpu::rms_norm(cpu::Queue{}, in[0], in[1], in[2], epsilon, out[0], out[1]);
+    check({{{c.x}, {c.weight}, {c.bias}}, {{y}, {rstd, Role::statistics}}, [offset](const auto& in, const auto& out) {
+             cpu::rms_norm(cpu::Queue{}, in[0], in[1], in[2], epsilon, out[0], out[1], offset);
            }});
   }
 }
 
-void check_backward(const Sizes& sizes, bool layer, bool has_bias, bool accumulate) {
-  const Case c(sizes, layer, has_bias);
+void check_backward(const Sizes& sizes, bool layer, bool has_bias, bool accumulate, double offset = no_weight_offset) {
+  const Case c(sizes, layer, has_bias, offset);
   const auto output = [&](std::int64_t rows, std::int64_t cols, const Values& gradient, Role role) {
     if (!accumulate || gradient.empty()) return Output{{gradient.empty() ? 0 : rows, cols, gradient}, role};
     const Values before = random_matrix(rows, cols, 9).values;
@@ -82,7 +85,7 @@ void check_backward(const Sizes& sizes, bool layer, bool has_bias, bool accumula
                                       out[2], accumulate);
            } else {
              cpu::rms_norm_backward(cpu::Queue{}, in[0], in[1], in[2], in[4], out[0], accumulate, out[1], out[2],
-                                    accumulate);
+                                    accumulate, offset);
            }
          },
          1e-9,
@@ -115,6 +118,16 @@ TEST_CASE("the gradients of norms are those of autograd", "[norm]") {
   }
 }
 
+TEST_CASE("weights that store by how much they differ from 1 are those of autograd with 1 more", "[norm]") {
+  for (const Sizes& sizes : all_sizes)
+    for (const bool has_bias : {false, true}) {
+      CAPTURE(sizes.m, sizes.d, sizes.h, has_bias);
+      check_forward(sizes, false, has_bias, 1);
+      if (sizes.h == 1) continue;
+      for (const bool accumulate : {false, true}) check_backward(sizes, false, has_bias, accumulate, 1);
+    }
+}
+
 TEST_CASE("norms repeated from saved statistics give the same bits", "[norm]") {
   for_each_isa([](const char* isa) {
     CAPTURE(isa);
@@ -128,11 +141,22 @@ TEST_CASE("norms repeated from saved statistics give the same bits", "[norm]") {
       cpu::layer_norm_recompute(cpu::Queue{}, x.view(), weight.view(), bias.view(), mean.view(), rstd.view(),
                                 again.view());
       CHECK(y.values() == again.values());
-      cpu::rms_norm(cpu::Queue{}, x.view(), weight.view(), View{}, epsilon, y.view(), rstd.view());
-      cpu::rms_norm_recompute(cpu::Queue{}, x.view(), weight.view(), View{}, rstd.view(), again.view());
-      CHECK(y.values() == again.values());
+      for (const double offset : {no_weight_offset, 1.0}) {
+        cpu::rms_norm(cpu::Queue{}, x.view(), weight.view(), View{}, epsilon, y.view(), rstd.view(), offset);
+        cpu::rms_norm_recompute(cpu::Queue{}, x.view(), weight.view(), View{}, rstd.view(), again.view(), offset);
+        CHECK(y.values() == again.values());
+      }
     }
   });
+}
+
+TEST_CASE("where nothing is added to the weights of a norm, a zero keeps its sign", "[norm]") {
+  const Matrix zeros{1, 2, {0.0, -0.0}};
+  const Storage x(filled(1, 2, 1), DType::fp32), weight(zeros, DType::fp32), y(filled(1, 2, 7), DType::fp32),
+      rstd(filled(1, 1, 0), DType::fp32);
+  cpu::rms_norm(cpu::Queue{}, x.view(), weight.view(), View{}, epsilon, y.view(), rstd.view());
+  CHECK_FALSE(std::signbit(y.values()[0]));
+  CHECK(std::signbit(y.values()[1]));
 }
 
 TEST_CASE("the gradient of a norm may overwrite the gradient that comes in", "[norm]") {

@@ -21,6 +21,15 @@ struct Gpt2 {
   using optimizer = optim::AdamW;
 };
 
+struct Multiplied : Gpt2 {
+  static constexpr DecoderSpec model = [] {
+    DecoderSpec changed = Gpt2::model;
+    changed.norm.kind = NormKind::zero_centered_rms_norm;
+    changed.multiplier = {.embedding = 27.5, .attention = 0.0625};
+    return changed;
+  }();
+};
+
 /// Without its step: what it is, not what it does.
 template <class R> RecipeProgram program_of(const std::string& name) {
   RecipeProgram program;
@@ -57,6 +66,14 @@ TEST_CASE("describe shows the parameters of the published GPT-2") {
   CHECK(contains(text, "LayerNorm, epsilon 1e-05, bias"));
   CHECK(contains(text, "tied to the embedding"));
   CHECK(contains(text, "recipe gpt2, fingerprint " + fingerprint_text(plan::fingerprint<Gpt2>)));
+}
+
+TEST_CASE("describe tells norms apart, and what a model multiplies by") {
+  const std::string text = describe(program_of<Multiplied>("multiplied"), 1, 1);
+  CHECK(contains(text, "RMSNorm by 1 + weight, epsilon 1e-05"));
+  CHECK(contains(text, "multiplier.embedding"));
+  CHECK(contains(text, "27.5"));
+  CHECK(contains(text, "0.0625"));
 }
 
 TEST_CASE("describe shows the plan's floating-point operations") {

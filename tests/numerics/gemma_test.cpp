@@ -1,0 +1,208 @@
+// Gemma 2 and 3: weights that transformers wrote, and the same models against autograd in fp64.
+#include "fixtures/weights/recipes/gemma2.hpp"
+#include "fixtures/weights/recipes/gemma3.hpp"
+#include "numerics/model_check.hpp"
+#include "support/error_of.hpp"
+#include "support/one_sequence.hpp"
+#include "weights_check.hpp"
+
+#include <algorithm>
+
+namespace monomorph {
+namespace {
+
+using namespace testing;
+
+template <class R> struct InFp64 : R { using precision = precision::Fp64; };
+template <class R> struct InBf16 : R { using precision = precision::Bf16Mixed; };
+template <class R> struct PerDocument : R { using attention = attention::WithinDocuments; };
+template <class R, class Policy> struct With : R { using checkpointing = Policy; };
+
+/// The layers turn by one spec each, and one of them by the model's.
+template <class R> using Slow = Rotated<RotarySpec{.base = 500}>::Block<R>;
+template <class R> using Slower = Rotated<RotarySpec{.base = 2000}, Composed<BlockOrder::parallel>::Block>::Block<R>;
+struct many_rotaries {
+  static constexpr DecoderSpec model{.vocab_size = 50,
+                                     .n_layers = 4,
+                                     .n_heads = 4,
+                                     .d_model = 32,
+                                     .context_length = 21,
+                                     .activation = Activation::geglu_exact,
+                                     .position = Position::rotary,
+                                     .multiplier = {.embedding = 3, .attention = 0.2}};
+  using layers = Stack<Run<Slow, 1>, Run<DecoderBlock, 1>, Run<Slower, 2>>;
+  using sharding = sharding::Replicate;
+  using precision = precision::Fp64;
+  using checkpointing = checkpointing::KeepAll;
+  using optimizer = optim::AdamW;
+};
+struct one_rotary : many_rotaries {
+  using layers = Stack<Run<DecoderBlock, 2>, Run<Composed<BlockOrder::parallel>::Block, 2>>;
+};
+struct learned_positions : one_rotary {
+  static constexpr DecoderSpec model = [] {
+    DecoderSpec model = one_rotary::model;
+    model.position = Position::learned;
+    model.tied_head = false;
+    return model;
+  }();
+};
+
+/// The folder of a fixture whose config.json says something else.
+struct ChangedFolder {
+  TemporaryFolder folder;
+  ChangedFolder(const std::string& name, auto change) {
+    nlohmann::json config = nlohmann::json::parse(read_bytes(fixture(name) + "/config.json"));
+    change(config);
+    write_bytes(folder / "config.json", config.dump());
+  }
+  train::PortableModel model() const { return train::read_folder_model(folder.path()).portable; }
+  std::string refusal() const {
+    return error_of([&] { model(); });
+  }
+};
+
+}  // namespace
+
+TEST_CASE("Gemma 2 without caps travels") { check_travels<recipes::gemma2>("gemma2"); }
+TEST_CASE("Gemma 3 travels") { check_travels<recipes::gemma3>("gemma3"); }
+
+TEST_CASE("Gemma 3 goes on with a text as transformers does") {
+  const auto expected = runtime::SafetensorsFile::open(fixture("gemma3") + "/expected.safetensors");
+  const std::vector<std::int32_t> continued = ids_of(expected, "continued");
+  Model<recipes::gemma3> model;
+  const auto opened = train::open_weights(fixture("gemma3"), detail::program_of<recipes::gemma3>(), {});
+  train::load_weights(*opened.source, {}, model.step);
+  constexpr std::size_t T = recipes::gemma3::model.context_length, prompt = 6;
+  OneSequence decoder(model.step, T);
+  for (std::size_t row = 0; row < continued.size(); row += T) {
+    CAPTURE(row);
+    decoder.reset();
+    std::vector<std::int32_t> text(continued.begin() + static_cast<std::ptrdiff_t>(row),
+                                   continued.begin() + static_cast<std::ptrdiff_t>(row + prompt));
+    for (std::size_t t = 0; t + 1 < T; ++t) {
+      const float* const logits = decoder.feed(text[t]);
+      if (t + 1 < prompt) continue;
+      const std::int64_t vocabulary = recipes::gemma3::model.vocab_size;
+      text.push_back(static_cast<std::int32_t>(std::max_element(logits, logits + vocabulary) - logits));
+    }
+    CHECK(std::equal(text.begin(), text.end(), continued.begin() + static_cast<std::ptrdiff_t>(row)));
+  }
+}
+
+TEST_CASE("Gemma in bf16 differs from transformers by roundings") {
+  using R = InBf16<recipes::gemma3>;
+  const auto expected = runtime::SafetensorsFile::open(fixture("gemma3") + "/expected.safetensors");
+  Model<R> model;
+  const auto opened = train::open_weights(fixture("gemma3"), detail::program_of<R>(), {});
+  train::load_weights(*opened.source, {}, model.step);
+  CHECK(relative_error(model.outputs("gemma3"), values_of(expected, "logits")) < 0.03);  // its own bf16 is 0.02 away
+}
+
+TEST_CASE("Gemma, against autograd: training, evaluation, decoding") {
+  using namespace checkpointing;
+  using gemma3 = InFp64<recipes::gemma3>;
+  check_model(model_case<gemma3>(0));
+  check_model(model_case<With<gemma3, EveryBlock>>(1));
+  check_model(model_case<With<gemma3, RecomputeCheap>>(2));
+  check_model(model_case<InFp64<recipes::gemma2>>(3));
+}
+
+TEST_CASE("rotary positions of layers' own, and multipliers, against autograd: training, evaluation, decoding") {
+  check_model(model_case<many_rotaries>(0));
+  check_model(model_case<With<many_rotaries, checkpointing::EveryBlock>>(1));
+  check_model(model_case<PerDocument<one_rotary>>(2));
+  check_model(model_case<learned_positions>(3));
+  STATIC_REQUIRE(plan::n_rotaries<many_rotaries> == 3);
+  STATIC_REQUIRE(plan::n_rotaries<one_rotary> == 1);
+  STATIC_REQUIRE(plan::n_rotaries<learned_positions> == 0);
+  STATIC_REQUIRE(plan::memory<many_rotaries>(1, 2).rotary == 3 * plan::memory<one_rotary>(1, 2).rotary);
+  const auto communicator = one_rank();
+  CHECK(train::Step<many_rotaries>(*communicator, 2, 1).state().arena().unused_bytes() == 0);
+}
+
+TEST_CASE("of a Gemma what no recipe has is refused by its name") {
+  const auto refusal = [](const std::string& name, const std::string& key, const nlohmann::json& value) {
+    return ChangedFolder(name, [&](nlohmann::json& config) { config[key] = value; }).refusal();
+  };
+  const std::string capped = refusal("gemma2", "attn_logit_softcapping", 50.0);
+  CHECK(capped.starts_with("[WEIGHTS-04]"));
+  CHECK(contains(capped, "attn_logit_softcapping: 50.0"));
+  CHECK(contains(refusal("gemma2", "final_logit_softcapping", 30.0), "final_logit_softcapping: 30.0"));
+  const std::string absent = ChangedFolder("gemma2", [](nlohmann::json& config) {
+                               config.erase("attn_logit_softcapping");
+                               config.erase("final_logit_softcapping");
+                             }).refusal();
+  CHECK(contains(absent, "attn_logit_softcapping: 50.0"));
+  CHECK(contains(absent, "final_logit_softcapping: 30.0"));
+  CHECK(contains(refusal("gemma3", "attn_logit_softcapping", 50.0), "attn_logit_softcapping: 50.0"));
+  CHECK(contains(refusal("gemma3", "use_bidirectional_attention", true), "use_bidirectional_attention: true"));
+  CHECK(contains(refusal("gemma3", "hidden_activation", "relu"), "hidden_activation: \\\"relu\\\""));
+  CHECK(contains(refusal("gemma3", "query_pre_attn_scalar", 0), "it must be above 0"));
+  CHECK(refusal("gemma3", "query_pre_attn_scalar", "256").starts_with("[WEIGHTS-03]"));
+  CHECK(contains(refusal("gemma3", "rope_local_base_freq", 0.5), "rope_local_base_freq: 0.5\" (it must be above 1)"));
+  CHECK(contains(refusal("gemma3", "sliding_window", -1), "sliding_window: -1"));
+  CHECK(contains(refusal("gemma3", "layer_types", nlohmann::json::array({"full_attention"})), "one for each layer"));
+  const auto types = [](const std::string& type) { return nlohmann::json(std::vector<std::string>(5, type)); };
+  CHECK(contains(refusal("gemma3", "layer_types", types("chunked_attention")), "sliding_attention or full_attention"));
+  CHECK(contains(refusal("gemma3", "layer_types", types("sliding_attention")), "one at least must be full_attention"));
+  CHECK(refusal("gemma3", "layer_types", 3).starts_with("[WEIGHTS-03]"));
+  CHECK(contains(refusal("gemma3", "sliding_window_pattern", 0), "sliding_window_pattern: 0"));
+}
+
+TEST_CASE("files of a Gemma from before there were types of layers say which are local by a pattern") {
+  const auto local = [](const std::string& name, auto change) { return ChangedFolder(name, change).model().local; };
+  const auto erased = [](nlohmann::json& config) { config.erase("layer_types"); };
+  const auto of_gemma3 = train::read_folder_model(fixture("gemma3")).portable.local;
+  REQUIRE(of_gemma3);
+  CHECK(of_gemma3->layers.to_ulong() == 0b11011);
+  CHECK(of_gemma3->mask.before == 4);
+  CHECK(of_gemma3->rotary.base == 100);
+  CHECK(local("gemma3", erased) == of_gemma3);
+  const ChangedFolder all_local("gemma3", [&](nlohmann::json& config) {
+    erased(config);
+    config.erase("sliding_window_pattern");  // 6, and there are 5 layers
+  });
+  CHECK(contains(all_local.refusal(), "layer_types: null\" (one at least must be full_attention)"));
+  CHECK(local("gemma2", erased)->layers.to_ulong() == 0b101);
+  CHECK_FALSE(local("gemma3", [](nlohmann::json& config) {
+    config["layer_types"] = std::vector<std::string>(5, "full_attention");
+  }));
+  CHECK(local("gemma2", [](auto&) {})->rotary == RotarySpec{});
+}
+
+TEST_CASE("what Gemma's files can't express is refused by its name") {
+  const auto check = [](const std::string& feature, auto change) {
+    train::RecipeProgram recipe = detail::program_of<recipes::gemma3>();
+    change(recipe);
+    const std::string message = error_of([&] { train::family_for(recipe); });
+    CAPTURE(message);
+    CHECK(message.starts_with("[WEIGHTS-01]"));
+    CHECK(contains(message, feature));
+  };
+  const RotarySpec scaled{.base = 100, .linear = {.factor = 2}}, other{.base = 7};
+  DecoderSpec model = recipes::gemma3::model;
+  model.multiplier.embedding = 2;
+  check("layers with different rotary positions", [&](auto& recipe) { recipe.layers.back().rotary = &other; });
+  check("layers with windows of different lengths", [](auto& recipe) { recipe.attentions.back().mask.before = 6; });
+  check("layers with different masks", [](auto& recipe) { recipe.attentions.back().mask.prefix = 2; });
+  check("local.rotary.linear.factor is 2 in the recipe, and absent in gemma3_text",
+        [&](auto& recipe) { recipe.layers.front().rotary = recipe.layers.back().rotary = &scaled; });
+  check("model.multiplier.embedding is 2 in the recipe", [&](auto& recipe) { recipe.model = &model; });
+  check("order is pre-norm in the recipe, and sandwich-norm in gemma3_text", [](auto& recipe) {
+    for (train::LayerKind& kind : recipe.layers) kind.order = BlockOrder::pre_norm;
+  });
+}
+
+TEST_CASE("recipes whose layers turn otherwise have other fingerprints") {
+  struct other_rotary : many_rotaries {
+    using layers = Stack<Run<Rotated<RotarySpec{.base = 501}>::Block, 1>, Run<DecoderBlock, 1>, Run<Slower, 2>>;
+  };
+  CHECK(plan::fingerprint<many_rotaries> != plan::fingerprint<other_rotary>);
+  CHECK(plan::state_fingerprint<many_rotaries> != plan::state_fingerprint<other_rotary>);
+  const auto layers = detail::program_of<many_rotaries>().layers;
+  CHECK(contains(train::text_of(layers.front()), "rotary base 500"));
+  CHECK(layers.front().is_plain_block);
+}
+
+}  // namespace monomorph
