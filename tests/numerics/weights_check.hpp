@@ -52,7 +52,7 @@ template <Recipe R> struct Model {
     step.evaluate({ids.data(), ids.data(), 0});
     // A row for each token; behind the vocabulary are the ids that pad the table.
     const Values padded = values_of(step.state().activations.statistics()[step.head().logits_CV]);
-    const std::size_t width = R::model.padded_vocab(), vocabulary = R::model.vocab_size;
+    const std::size_t width = trunk_of<R>.padded_vocab(), vocabulary = trunk_of<R>.vocab_size;
     Values logits;
     for (std::size_t row = 0; row < ids.size(); ++row)
       logits.insert(logits.end(), &padded[row * width], &padded[row * width] + vocabulary);

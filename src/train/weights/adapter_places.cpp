@@ -43,12 +43,13 @@ const TensorRow& place_of(const Family& family, std::string_view weight, const R
   return *row;
 }
 
-void add(const TensorRow& row, const std::string& name, char matrix, const CanonicalTensor& tensor,
-         std::vector<PlacedAdapter>& placed) {
+void add(const TensorRow& row, std::string_view trunk, const std::string& name, char matrix,
+         const CanonicalTensor& tensor, std::vector<PlacedAdapter>& placed) {
   const std::size_t number = name.find('.') + 1;  // of the block, behind "layers."
   std::string theirs = without_ending(std::string(row.theirs));
   theirs.replace(theirs.find('#'), 1, name.substr(number, name.find('.', number) - number));
-  placed.push_back({tensor, module_of(row), fmt::format("base_model.model.{}.lora_{}.weight", theirs, matrix)});
+  placed.push_back(
+      {tensor, module_of(row), fmt::format("base_model.model.{}{}.lora_{}.weight", trunk, theirs, matrix)});
 }
 
 }  // namespace
@@ -59,7 +60,7 @@ std::vector<PlacedAdapter> placed_adapters(const Family& family, const RecipePro
     for (const LowRankNames& names : low_rank_names) {
       const bool is_a = tensor.name.ends_with(names.a);
       if (is_a || tensor.name.ends_with(names.b))
-        add(place_of(family, names.weight, recipe), tensor.name, is_a ? 'A' : 'B', tensor, placed);
+        add(place_of(family, names.weight, recipe), family.trunk, tensor.name, is_a ? 'A' : 'B', tensor, placed);
     }
   return placed;
 }

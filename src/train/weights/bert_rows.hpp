@@ -2,6 +2,8 @@
 #include "train/weights/config_rows.hpp"
 #include "train/weights/family.hpp"
 
+#include <monomorph/block/masked_language_head.hpp>
+
 #include <array>
 
 /// What BERT and the families that have its blocks have in common.
@@ -42,33 +44,36 @@ template <class... Rows> constexpr auto rows_and(Rows... rows) {
 
 /// The norm of the embeddings is the first block's, and that behind a block the next one's: normed_residual blocks have
 /// their norms before their parts.
-inline constexpr std::array tensors{
-    TensorRow{"embedding.weight", "embeddings.word_embeddings.weight"},
-    TensorRow{"position_embedding.weight", "embeddings.position_embeddings.weight"},
-    TensorRow{"layers.0.attention_norm.weight", "embeddings.LayerNorm.weight"},
-    TensorRow{"layers.0.attention_norm.bias", "embeddings.LayerNorm.bias"},
-    TensorRow{"final_norm.weight", "encoder.layer.#.output.LayerNorm.weight"},
-    TensorRow{"final_norm.bias", "encoder.layer.#.output.LayerNorm.bias"},
-    TensorRow{.ours = "layers.#.attention_norm.weight",
-              .theirs = "encoder.layer.#.output.LayerNorm.weight",
-              .blocks_before = 1},
-    TensorRow{.ours = "layers.#.attention_norm.bias",
-              .theirs = "encoder.layer.#.output.LayerNorm.bias",
-              .blocks_before = 1},
-    TensorRow{"layers.#.attention.q.weight", "encoder.layer.#.attention.self.query.weight"},
-    TensorRow{"layers.#.attention.q.bias", "encoder.layer.#.attention.self.query.bias"},
-    TensorRow{"layers.#.attention.k.weight", "encoder.layer.#.attention.self.key.weight"},
-    TensorRow{"layers.#.attention.k.bias", "encoder.layer.#.attention.self.key.bias"},
-    TensorRow{"layers.#.attention.v.weight", "encoder.layer.#.attention.self.value.weight"},
-    TensorRow{"layers.#.attention.v.bias", "encoder.layer.#.attention.self.value.bias"},
-    TensorRow{"layers.#.attention.out.weight", "encoder.layer.#.attention.output.dense.weight"},
-    TensorRow{"layers.#.attention.out.bias", "encoder.layer.#.attention.output.dense.bias"},
-    TensorRow{"layers.#.mlp_norm.weight", "encoder.layer.#.attention.output.LayerNorm.weight"},
-    TensorRow{"layers.#.mlp_norm.bias", "encoder.layer.#.attention.output.LayerNorm.bias"},
-    TensorRow{"layers.#.mlp.up.weight", "encoder.layer.#.intermediate.dense.weight"},
-    TensorRow{"layers.#.mlp.up.bias", "encoder.layer.#.intermediate.dense.bias"},
-    TensorRow{"layers.#.mlp.down.weight", "encoder.layer.#.output.dense.weight"},
-    TensorRow{"layers.#.mlp.down.bias", "encoder.layer.#.output.dense.bias"}};
+/// @param last_norm of the blocks, its weight and its bias
+constexpr auto tensors_with(const NormNames& last_norm) {
+  return std::array{TensorRow{last_norm.weight, "encoder.layer.#.output.LayerNorm.weight"},
+                    TensorRow{last_norm.bias, "encoder.layer.#.output.LayerNorm.bias"},
+                    TensorRow{"embedding.weight", "embeddings.word_embeddings.weight"},
+                    TensorRow{"position_embedding.weight", "embeddings.position_embeddings.weight"},
+                    TensorRow{"layers.0.attention_norm.weight", "embeddings.LayerNorm.weight"},
+                    TensorRow{"layers.0.attention_norm.bias", "embeddings.LayerNorm.bias"},
+                    TensorRow{.ours = "layers.#.attention_norm.weight",
+                              .theirs = "encoder.layer.#.output.LayerNorm.weight",
+                              .blocks_before = 1},
+                    TensorRow{.ours = "layers.#.attention_norm.bias",
+                              .theirs = "encoder.layer.#.output.LayerNorm.bias",
+                              .blocks_before = 1},
+                    TensorRow{"layers.#.attention.q.weight", "encoder.layer.#.attention.self.query.weight"},
+                    TensorRow{"layers.#.attention.q.bias", "encoder.layer.#.attention.self.query.bias"},
+                    TensorRow{"layers.#.attention.k.weight", "encoder.layer.#.attention.self.key.weight"},
+                    TensorRow{"layers.#.attention.k.bias", "encoder.layer.#.attention.self.key.bias"},
+                    TensorRow{"layers.#.attention.v.weight", "encoder.layer.#.attention.self.value.weight"},
+                    TensorRow{"layers.#.attention.v.bias", "encoder.layer.#.attention.self.value.bias"},
+                    TensorRow{"layers.#.attention.out.weight", "encoder.layer.#.attention.output.dense.weight"},
+                    TensorRow{"layers.#.attention.out.bias", "encoder.layer.#.attention.output.dense.bias"},
+                    TensorRow{"layers.#.mlp_norm.weight", "encoder.layer.#.attention.output.LayerNorm.weight"},
+                    TensorRow{"layers.#.mlp_norm.bias", "encoder.layer.#.attention.output.LayerNorm.bias"},
+                    TensorRow{"layers.#.mlp.up.weight", "encoder.layer.#.intermediate.dense.weight"},
+                    TensorRow{"layers.#.mlp.up.bias", "encoder.layer.#.intermediate.dense.bias"},
+                    TensorRow{"layers.#.mlp.down.weight", "encoder.layer.#.output.dense.weight"},
+                    TensorRow{"layers.#.mlp.down.bias", "encoder.layer.#.output.dense.bias"}};
+}
+inline constexpr auto tensors = tensors_with(final_norm_names);
 
 /// What all models of these families have.
 /// @param unused_positions as in PortableModel

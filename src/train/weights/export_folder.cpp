@@ -42,7 +42,9 @@ class TensorStream {
 
  private:
   void give_zeros(std::int64_t elements, const runtime::ByteSink& sink) const {
-    if (elements > 0) sink(std::vector<std::byte>(static_cast<std::size_t>(elements * size_of(dtype_))));
+    in_bounded_pieces(elements, [&](std::int64_t, std::int64_t n) {
+      sink(std::vector<std::byte>(static_cast<std::size_t>(n * size_of(dtype_))));
+    });
   }
   /// Some columns of ours at a time, which are the rows there.
   void give_transposed(const PlacedTensor& tensor, const runtime::ByteSink& sink) {
@@ -144,8 +146,9 @@ std::int64_t write_weights(const std::string& folder, const std::vector<std::vec
 }
 
 /// What sentence-transformers is told of an encoder, and its projection.
-void write_sentence_modules(const std::string& folder, const PortableModel& portable,
-                            const std::vector<PlacedTensor>& projection, TensorStream& stream, DType dtype) {
+/// @return bytes of the projection
+std::int64_t write_sentence_modules(const std::string& folder, const PortableModel& portable,
+                                    const std::vector<PlacedTensor>& projection, TensorStream& stream, DType dtype) {
   const SentenceModules modules{.embedding = *portable.embedding,
                                 .projection = std::string(exported_projection),
                                 .longest_text = portable.model.context_length};
@@ -154,8 +157,9 @@ void write_sentence_modules(const std::string& folder, const PortableModel& port
     create_folder(fs::path(path).parent_path());
     write_text(path, value.dump(2) + "\n");
   }
-  if (!projection.empty())
-    write_file(fmt::format("{}/{}/model.safetensors", folder, exported_projection), projection, stream, dtype);
+  if (projection.empty()) return 0;
+  write_file(fmt::format("{}/{}/model.safetensors", folder, exported_projection), projection, stream, dtype);
+  return projection.front().elements() * size_of(dtype);
 }
 
 void create_empty(const std::string& folder) {
@@ -203,8 +207,8 @@ std::string export_folder(const RecipeProgram& recipe, const std::string& checkp
   MergedWeights weights(checkpoint, recipe);
   create_empty(folder);
   TensorStream stream(weights, options.dtype);
-  const std::int64_t n_bytes = write_weights(folder, files, stream, options.dtype);
-  if (portable.embedding) write_sentence_modules(folder, portable, projection, stream, options.dtype);
+  std::int64_t n_bytes = write_weights(folder, files, stream, options.dtype);
+  if (portable.embedding) n_bytes += write_sentence_modules(folder, portable, projection, stream, options.dtype);
   write_text(folder + "/config.json", config_text(family, portable, options));
   return fmt::format("{}: {} of {} weights in {}, as {}{}", folder, format_bytes(n_bytes), name_of(options.dtype),
                      files.size() == 1 ? "one file" : fmt::format("{} files", files.size()), family.architecture,

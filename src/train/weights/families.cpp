@@ -125,20 +125,22 @@ const Family& family_for(const RecipeProgram& recipe, const Family* asked) {
   const PortableModel portable = portable_model(recipe);
   const Family* nearest = nullptr;
   std::vector<std::string> least;
-  for (const Family* const family : all_families) {
+  for (const Family* family : all_families) {
     if (asked != nullptr && family != asked) continue;
+    if (portable.has_masked_head && family->with_masked_head != nullptr) family = family->with_masked_head;
     std::vector<std::string> features = lacking(*family, portable);
     if (features.empty()) return *family;
     if (nearest != nullptr && features.size() >= least.size()) continue;
     nearest = family;
     least = std::move(features);
   }
-  const std::string who = asked != nullptr ? fmt::format("{} can't be a {}: ", recipe.name, asked->model_type)
-                                           : fmt::format(
-                                                 "no family of Hugging Face's models that Monomorph knows can "
-                                                 "be {}; the nearest is {}, but ",
-                                                 recipe.name, nearest->model_type);
-  throw UsageError("WEIGHTS-01", fmt::format("{}{}; change the recipe", who, listed(std::move(least))));
+  const std::string can_not =
+      asked != nullptr ? fmt::format("{} can't be a {}: ", recipe.name, asked->model_type)
+                       : fmt::format(
+                             "no family of Hugging Face's models that Monomorph knows can be {}; the nearest "
+                             "is {}, but ",
+                             recipe.name, nearest->model_type);
+  throw UsageError("WEIGHTS-01", fmt::format("{}{}; change the recipe", can_not, listed(std::move(least))));
 }
 
 json config_of(const Family& family, const PortableModel& portable) {

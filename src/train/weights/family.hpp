@@ -60,15 +60,20 @@ struct Family {
   SharedRow shared_row{};
   std::span<const OlderName> older_names{};
   std::span<const std::string_view> other_heads{};  ///< beginnings of names of what no recipe makes of hidden states
+  /// Of models whose files have the trunk below a name, and beside it what a head makes of hidden states.
+  std::string_view trunk{};
+  std::span<const TensorRow> head{};
+  const Family* with_masked_head = nullptr;  ///< the same with a head for masked tokens
 };
 
 /// All that there are, those that say less first.
 std::span<const Family* const> families();
-/// Null if there is none of that name.
+/// Null if there is none of that name. Those with a head for masked tokens are found through the ones without it.
 const Family* find_family(std::string_view model_type);
 
 // Defined each in a file of its own.
-extern const Family gpt2, llama, mistral, qwen2, qwen3, mixtral, gemma2, gemma3, bert, roberta, xlm_roberta, camembert;
+extern const Family gpt2, llama, mistral, qwen2, qwen3, mixtral, gemma2, gemma3, bert, roberta, xlm_roberta, camembert,
+    masked_bert;
 
 /// The first family that expresses a recipe's model, or this one.   @param asked null for the first
 /// @throws UsageError [WEIGHTS-01] none does, or this one does not: what it, or the one that comes nearest, lacks

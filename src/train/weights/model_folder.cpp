@@ -52,7 +52,7 @@ std::map<std::string, std::string> weight_map_of(const std::string& index) {
 
 bool is_model_folder(const std::string& path) { return is_there(fmt::format("{}/{}", path, config_name)); }
 
-FolderModel read_folder_model(const std::string& folder) {
+FolderModel read_folder_model(const std::string& folder, bool masked_head) {
   const std::string path = fmt::format("{}/{}", folder, config_name);
   if (!is_there(path))
     throw UsageError("WEIGHTS-02", fmt::format("there is no {} in {}; give the folder of a model of Hugging Face's",
@@ -60,13 +60,14 @@ FolderModel read_folder_model(const std::string& folder) {
   const json config = read_unique_object(path, "WEIGHTS-03");
   const auto type = config.find("model_type");
   const std::string name = type != config.end() && type->is_string() ? type->get<std::string>() : "";
-  const Family* const family = find_family(name);
+  const Family* family = find_family(name);
   if (family == nullptr) {
     std::vector<std::string_view> known;
     for (const Family* const one : families()) known.push_back(one->model_type);
     throw UsageError("WEIGHTS-02", fmt::format("{} has the model_type {}, and must have one of {}; give another model",
                                                in_quotes(path), in_quotes(name), fmt::join(known, ", ")));
   }
+  if (masked_head && family->with_masked_head != nullptr) family = family->with_masked_head;
   FolderModel model{folder, family, model_from(*family, config, path), std::nullopt};
   if (family->base.output == ModelOutput::embeddings)
     model.sentence = read_sentence_modules(folder, model.portable.model.d_model);

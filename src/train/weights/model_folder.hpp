@@ -28,7 +28,8 @@ bool is_model_folder(const std::string& path);
 /// @throws UsageError [WEIGHTS-02] the folder has none, or one of a kind of model that Monomorph does not know;
 ///   [WEIGHTS-03] it is not the JSON that it must be; [WEIGHTS-04]; [FILE-01] and following; as
 ///   read_sentence_modules
-FolderModel read_folder_model(const std::string& folder);
+/// @param masked_head whether the head for masked tokens is looked for, of a family that has models with it
+FolderModel read_folder_model(const std::string& folder, bool masked_head = false);
 
 /// The tensors of a folder's safetensors files, one or many with an index. Nothing outside of the folder is named: the
 /// files of an index must lie in it.

@@ -75,8 +75,8 @@ void add_notes(const std::string& path, const SentenceModules& there, const Reci
 
 OpenedWeights open_folder(const std::string& path, const RecipeProgram& recipe,
                           std::span<const std::string_view> may_differ) {
-  FolderModel model = read_folder_model(path);
   PortableModel here = portable_model(recipe);
+  FolderModel model = read_folder_model(path, here.has_masked_head);
   if (!model.sentence) here.embedding.reset();  // the files say nothing of it
   std::vector<std::string> notes = compared(path, facts_of(model.portable), recipe, facts_of(here), may_differ);
   if (model.sentence) add_notes(path, *model.sentence, recipe, notes);

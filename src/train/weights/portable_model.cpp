@@ -3,6 +3,7 @@
 #include <monomorph/block/initializers.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/spec/encoder_spec.hpp>
+#include <monomorph/spec/masked_language_spec.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -137,9 +138,10 @@ std::optional<EmbeddingSpec> embedding_of(const DescribedModel& model) {
 
 PortableModel portable_model(const RecipeProgram& recipe) {
   if (const std::string_view kind = recipe.described_model.kind;
-      kind != type_name<DecoderSpec>() && kind != type_name<EncoderSpec>())
+      kind != type_name<DecoderSpec>() && kind != type_name<EncoderSpec>() && kind != type_name<MaskedLanguageSpec>())
     refuse(recipe, fmt::format("a model of the kind {}", kind));
   PortableModel portable{.model = *recipe.model, .output = recipe.output};
+  portable.has_masked_head = recipe.described_model.kind == type_name<MaskedLanguageSpec>();
   portable.embedding = embedding_of(recipe.described_model);
   take_sights(recipe, portable);
   if (portable.model.multiplier.attention.value_or(0) ==
@@ -213,7 +215,9 @@ std::vector<Fact> embedding_facts(const EmbeddingSpec& embedding) {
 ModelFacts facts_of(const PortableModel& portable) {
   ModelFacts all, facts{{"mask", text_of(portable.mask)},
                         {"order", std::string(name_of(portable.order))},
-                        {"output", portable.output == ModelOutput::logits ? "logits" : "hidden states"}};
+                        {"output", portable.output != ModelOutput::logits ? "hidden states"
+                                   : portable.has_masked_head             ? "logits of masked tokens"
+                                                                          : "logits"}};
   for (Fact& fact : model_facts(portable.model)) all.emplace(std::move(fact.name), std::move(fact.value));
   for (const auto& [name, value] : all)
     if (decides_function(name, all)) facts.emplace(name, value);

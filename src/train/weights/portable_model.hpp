@@ -34,6 +34,7 @@ struct PortableModel {
   AttentionMask mask{};
   BlockOrder order{};
   ModelOutput output{};
+  bool has_masked_head = false;              ///< MaskedLanguageSpec's
   std::optional<MixtureSpec> mixture{};      ///< in the place of an MLP; the width of an expert is the model's d_ff
   std::optional<LocalLayers> local{};        ///< not all of them
   std::optional<EmbeddingSpec> embedding{};  ///< what an encoder makes of hidden states; not all files say it

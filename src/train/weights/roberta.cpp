@@ -5,7 +5,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t usual_padding = 1, token_types = 1;
+constexpr std::int64_t usual_padding = 1, one_token_type = 1;
 
 /// The first token has the position behind that of padding, and positions before it are no token's.
 constexpr ConfigRow padding{"pad_token_id", "1",
@@ -28,10 +28,10 @@ constexpr ConfigRow positions{"max_position_embeddings", nullptr,
                                 portable.model.context_length = context;
                               }};
 
-constexpr auto roberta_config = bert_rows::rows_and(padding, positions, bert_rows::token_types<token_types>("2"));
+constexpr auto roberta_config = bert_rows::rows_and(padding, positions, bert_rows::token_types<one_token_type>("2"));
 
 /// The tie is between the table and a head that recipes lack.
-constexpr std::array<std::string_view, 3> roberta_ignored{"classifier_dropout", "gradient_checkpointing",
+constexpr std::array<std::string_view, 4> roberta_ignored{"classifier_dropout", "gradient_checkpointing", "output_past",
                                                           "tie_word_embeddings"};
 constexpr std::array<std::string_view, 2> roberta_buffers{"roberta.embeddings.position_ids",
                                                           "roberta.embeddings.token_type_ids"};
@@ -46,7 +46,7 @@ constexpr Family family_of(std::string_view model_type, std::string_view archite
           .tensors = bert_rows::tensors,
           .buffers = roberta_buffers,
           .optional_prefix = "roberta.",
-          .shared_row = bert_rows::token_type(token_types),
+          .shared_row = bert_rows::token_type(one_token_type),
           .other_heads = roberta_other_heads};
 }
 

@@ -55,14 +55,18 @@ void add_unused_rows(PlacedTensor& placed, std::int64_t rows) {
 void place_projection(std::vector<CanonicalTensor>& left, std::vector<PlacedTensor>& placed) {
   const auto found = std::ranges::find(left, projection_weight, &CanonicalTensor::name);
   if (found == left.end()) return;
-  add_part(std::string(projection_tensor), false, {found->name, found->shape}, placed);
-  placed.back().is_projection = true;
+  placed.push_back({.name = std::string(projection_tensor),
+                    .rows = found->shape.rows,
+                    .cols = found->shape.cols,
+                    .parts = {{found->name, found->shape}},
+                    .is_projection = true});
   left.erase(found);
 }
 
-/// @param block of theirs
-void add(const TensorRow& row, const CanonicalTensor& tensor, int block, std::vector<PlacedTensor>& placed) {
-  const std::string name = numbered(row.theirs, of_block, block);
+/// @param block of theirs   @param trunk what stands before the name
+void add(const TensorRow& row, const CanonicalTensor& tensor, int block, std::string_view trunk,
+         std::vector<PlacedTensor>& placed) {
+  const std::string name = std::string(trunk) + numbered(row.theirs, of_block, block);
   if (name.find(of_expert) == std::string::npos)
     return add_part(name, row.transposed, {tensor.name, tensor.shape}, placed);
   const std::int64_t rows = tensor.shape.rows / tensor.matrices;
@@ -94,22 +98,24 @@ std::vector<PlacedTensor> placed_tensors(const Family& family, const RecipeProgr
   std::vector<CanonicalTensor> left = base_tensors(recipe);
   std::vector<PlacedTensor> placed;
   // Row by row, so that the parts of a tensor come in the order of the rows.
+  const auto place = [&](const TensorRow& row, int block, std::string_view trunk) {
+    const auto found = std::ranges::find(left, numbered(row.ours, of_block, block), &CanonicalTensor::name);
+    if (found == left.end()) return;  // what an option leaves out
+    add(row, *found, block < 0 ? recipe.n_blocks - 1 : block - row.blocks_before, trunk, placed);
+    if (row.ours == position_table) add_unused_rows(placed.back(), unused_positions);
+    left.erase(found);
+  };
   for (int block = -1; block < recipe.n_blocks; ++block)
-    for (const TensorRow& row : family.tensors) {
-      if ((row.ours.find(of_block) == std::string_view::npos) != (block < 0)) continue;
-      const auto found = std::ranges::find(left, numbered(row.ours, of_block, block), &CanonicalTensor::name);
-      if (found == left.end()) continue;  // what an option leaves out
-      add(row, *found, block < 0 ? recipe.n_blocks - 1 : block - row.blocks_before, placed);
-      if (row.ours == position_table) add_unused_rows(placed.back(), unused_positions);
-      left.erase(found);
-    }
+    for (const TensorRow& row : family.tensors)
+      if ((row.ours.find(of_block) == std::string_view::npos) == (block < 0)) place(row, block, family.trunk);
+  for (const TensorRow& row : family.head) place(row, -1, "");
   if (family.base.output == ModelOutput::embeddings) place_projection(left, placed);
   if (!left.empty())
     throw UsageError("WEIGHTS-01",
                      fmt::format("{} models of Hugging Face have no tensor for {} of {}; change the recipe",
                                  family.model_type, left.front().name, recipe.name));
   if (!family.shared_row.theirs.empty())
-    placed.push_back({.name = std::string(family.shared_row.theirs),
+    placed.push_back({.name = std::string(family.trunk) + std::string(family.shared_row.theirs),
                       .rows = family.shared_row.rows,
                       .cols = recipe.model->d_model,
                       .parts = {}});

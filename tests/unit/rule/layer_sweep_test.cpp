@@ -3,6 +3,7 @@
 #include "gate_sweep.hpp"
 
 #include <monomorph/block/autograd_block.hpp>
+#include <monomorph/block/masked_language_head.hpp>
 
 namespace layer_sweep {
 
@@ -197,6 +198,8 @@ using Changes = std::tuple<
     Both<FinetunedBy<finetuning::FreezeFirst<1>>, InFp8>, OfKind<Kind::lacks_layers>, OfKind<Kind::interrupts_blocks>,
     OfKind<Kind::ends_with_embedding>, OfKind<Kind::lacks_parts>, OfKind<Kind::ties_nothing>, OfKind<Kind::twice_named>,
     OfKind<Kind::cannot_decode>, Both<OfKind<Kind::own_head>, Pursuing<objective::Distillation<WholeRecipe>>>,
+    Both<Both<OfModel<MaskedLanguageSpec{.trunk = WholeRecipe::model}>, Pursuing<objective::Preferences>>,
+         Attending<attention::WithinDocuments>>,
     Both<Both<OfBlock<Parallel>, Expecting<Expect{.params = plan::params<OfParallel>}>>,
          CheckpointedBy<Selective<Recompute{.projection = true}>>>,
     ScheduledBy<Empty>, ObservedBy<Empty>>;
@@ -215,7 +218,10 @@ TEST_CASE("two changes of layers and policies break the rules of both, if those 
   constexpr const char* plain = "a block of one's own knows nothing of products in fp8";
   swept.check_pairs({{"ScaledWidthsFillAccesses", "AttentionIsRead", plain},
                      {"ScaledWidthsFillAccesses", "BlockKeepsWithinDocuments", plain}},
-                    {{"monomorph::rule::BlockScalesProducts", plain}});
+                    {{"monomorph::rule::BlockScalesProducts", plain},
+                     {"monomorph::rule::BlockKeepsWithinDocuments",
+                      "a block of one's own knows nothing of documents, within which an objective over sequences has "
+                      "attention keep"}});
   CHECK(swept.n_pairs > 50);
 }
 

@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(sum_threads, fewest_sum_blocks)
   T* const to = y.data + key * y.stride + column;
   x.data += column;
   using Sum = RowSum<order, width, X, T>;
-  Sum sum{scale};
+  Sum sum{.scale = scale, .sum = {}};
   if (order == Order::each_row_onto_before && accumulate) sum.sum = read_pack<typename Sum::S, width>(to);
   constexpr int many = 64 / static_cast<int>(sizeof(X)), few = 4;
   std::int32_t next = sum.template add_rows<many>(rows, lists.start(blockIdx.x), end, x);

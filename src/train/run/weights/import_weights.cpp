@@ -102,7 +102,8 @@ OpenedWeights open_imported(const Family& family, const std::string& folder, con
 
 ImportedWeights import_weights(const RecipeProgram& recipe, const std::string& folder, const std::string& output,
                                const std::string& adapters) {
-  const Family& family = *read_folder_model(folder).family;  // a checkpoint needs no import
+  const Family& family =
+      *read_folder_model(folder, portable_model(recipe).has_masked_head).family;  // a checkpoint needs no import
   auto [source, notes] = open_imported(family, folder, adapters, recipe);
   check_tensors(*source, recipe, {});
   check_is_free(output);
