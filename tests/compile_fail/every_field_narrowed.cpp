@@ -29,6 +29,8 @@
 // expect-error: \[SPEC-02\] monomorph::YarnRotaryScaling::beta_slow must be given as what its type can hold
 // expect-error: \[SPEC-02\] monomorph::YarnRotaryScaling::attention_factor must be given as what its type can hold
 // expect-error: \[SPEC-02\] monomorph::YarnRotaryScaling::truncate must be given as what its type can hold
+// expect-error: \[SPEC-02\] monomorph::MultiplierSpec::embedding must be given as what its type can hold
+// expect-error: \[SPEC-02\] monomorph::MultiplierSpec::attention must be given as what its type can hold
 // expect-error: \[SPEC-02\] monomorph::BiasSpec::qkv must be given as what its type can hold
 // expect-error: \[SPEC-02\] monomorph::BiasSpec::attention_out must be given as what its type can hold
 // expect-error: \[SPEC-02\] monomorph::BiasSpec::mlp must be given as what its type can hold
@@ -79,6 +81,8 @@
 // expect-error: \[SPEC-02\] monomorph::YarnRotaryScaling::beta_slow must be given as what its type can hold
 // expect-error: \[SPEC-02\] monomorph::YarnRotaryScaling::attention_factor must be given as what its type can hold
 // expect-error: \[SPEC-02\] monomorph::YarnRotaryScaling::truncate must be given as what its type can hold
+// expect-error: \[SPEC-02\] monomorph::MultiplierSpec::embedding must be given as what its type can hold
+// expect-error: \[SPEC-02\] monomorph::MultiplierSpec::attention must be given as what its type can hold
 // expect-error: \[SPEC-02\] monomorph::BiasSpec::qkv must be given as what its type can hold
 // expect-error: \[SPEC-02\] monomorph::BiasSpec::attention_out must be given as what its type can hold
 // expect-error: \[SPEC-02\] monomorph::BiasSpec::mlp must be given as what its type can hold

@@ -1,7 +1,9 @@
 #pragma once
 #include <monomorph/core/rule.hpp>
 #include <monomorph/policy/model_kind.hpp>
+#include <monomorph/recipe/members.hpp>
 #include <monomorph/rule/operands.hpp>
+#include <monomorph/spec/attention_mask.hpp>
 #include <monomorph/spec/decoder_spec.hpp>
 
 /// Rules that join rotary positions with the context. attention_rules.hpp checks the ranges of their fields.
