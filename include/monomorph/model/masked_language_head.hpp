@@ -46,30 +46,10 @@ template <class R> View logit_bias(const auto& t, const View& wider) {
   return wider;
 }
 
-/// Calls f(logits of a chunk, its first token) for one chunk after the other, as LossChunks does of a head without a
-/// bias.
 template <class R>
-void each_biased_chunk(const LayerTensors<R>& t, const typename MaskedLanguageHead<R>::Saved& saved, auto&& f) {
+LossChunks<R> biased_chunks(const LayerTensors<R>& t, const typename MaskedLanguageHead<R>::Saved& saved) {
   static constexpr typename MaskedLanguageHead<R>::Params p;
-  const View in_MD = t.activations[saved.in_MD], weight_VD = t.params[p.table_VD],
-             bias_V = logit_bias<R>(t, t.statistics[saved.bias_V]);
-  const std::int64_t chunk = saved.logits_CV.shape.rows;
-  for (std::int64_t first = 0; first < in_MD.shape.rows; first += chunk) {
-    const std::int64_t n = smaller_of(chunk, in_MD.shape.rows - first);
-    const View all = rounds_logits<typename R::precision> ? t.activations : t.statistics,
-               logits_CV = all[saved.logits_CV].rows(0, n);
-    View dlogits_CV;
-    if (t.training) dlogits_CV = saved.dlogits_CV.present() ? t.activations[saved.dlogits_CV].rows(0, n) : logits_CV;
-    linear(t.queue, in_MD.rows(first, n), weight_VD, bias_V, logits_CV);
-    f(TokenLogits{.logits_CV = logits_CV,
-                  .targets_C = t.targets_M + first,
-                  .vocab_size = trunk_of<R>.vocab_size,
-                  .loss_C = t.statistics[saved.loss_C].columns(0, n),
-                  .dlogits_CV = dlogits_CV,
-                  .scale = &t.scalars->loss_scale.value,
-                  .sum = &t.scalars->micro_batch},
-      first);
-  }
+  return {t, saved, t.params[p.table_VD], logit_bias<R>(t, t.statistics[saved.bias_V])};
 }
 
 }  // namespace detail
@@ -77,18 +57,15 @@ void each_biased_chunk(const LayerTensors<R>& t, const typename MaskedLanguageHe
 template <class R> void MaskedLanguageHead<R>::forward(const LayerTensors<R>& t, const Saved& saved) {
   static constexpr Params p;
   model::normalize<R>(t, p.final_norm, saved.norm, t.x_MD, t.activations[saved.in_MD]);
-  const detail::LossChunks<R> objective{t, saved, t.params[p.table_VD]};
-  detail::each_biased_chunk<R>(t, saved, [&](const TokenLogits& logits, std::int64_t first) {
-    detail::evaluated_loss(objective, logits, first);
-  });
+  const detail::LossChunks<R> chunks = detail::biased_chunks<R>(t, saved);
+  chunks.each([&](const TokenLogits& logits, std::int64_t first) { detail::evaluated_loss(chunks, logits, first); });
 }
 
 template <class R> void MaskedLanguageHead<R>::backward(const LayerTensors<R>& t, const Saved& saved) {
   static constexpr Params p;
   const View in_MD = t.activations[saved.in_MD], weight_VD = t.params[p.table_VD];
   model::normalize<R>(t, p.final_norm, saved.norm, t.x_MD, in_MD);
-  detail::each_biased_chunk<R>(t, saved, [&](const TokenLogits& logits, std::int64_t first) {
-    objective_of<R>::loss(t.queue, logits, *t.objective);
+  detail::each_gradient(detail::biased_chunks<R>(t, saved), [&](const TokenLogits& logits, std::int64_t first) {
     const View in_CD = in_MD.rows(first, logits.dlogits_CV.shape.rows);
     linear_backward_weight(t.queue, logits.dlogits_CV, in_CD, t.gradients[p.table_VD], t.gradients[p.logit_bias_V],
                            t.accumulate || first > 0);

@@ -20,13 +20,14 @@ template <class R> struct LossChunks {
   const LayerTensors<R>& t;
   const typename Head::Saved& saved;
   View weight_VD;
+  View bias_V{};  ///< in the dtype of logits; absent but where a head of another kind has one
   View in_MD = t.activations[saved.in_MD];
 
   std::int64_t tokens() const { return in_MD.shape.rows; }
   /// Calls f(logits of a chunk, its first token) for one chunk after the other.
   void each(auto&& f) const {
     for_each([&](const TokenLogits& logits, std::int64_t first) {
-      linear(t.queue, in_MD.rows(first, logits.logits_CV.shape.rows), weight_VD, {}, logits.logits_CV);
+      linear(t.queue, in_MD.rows(first, logits.logits_CV.shape.rows), weight_VD, bias_V, logits.logits_CV);
       f(logits, first);
     });
   }
@@ -101,7 +102,7 @@ template <class R> void evaluated_loss(const LossChunks<R>& chunks, TokenLogits 
 /// The loss of all sequences, and how much the gradient of each token counts.
 template <class R> void sequence_loss(const LossChunks<R>& chunks) {
   using Objective = objective_of<R>;
-  const auto& [t, saved, weight_VD, in_MD] = chunks;
+  const auto& [t, saved, weight_VD, bias_V, in_MD] = chunks;
   chunks.each([&, queue = t.queue](TokenLogits logits, std::int64_t) {
     logits.dlogits_CV = {};
     logits.sum = nullptr;  // samples count, and not tokens
