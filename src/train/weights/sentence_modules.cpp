@@ -268,8 +268,8 @@ std::map<std::string, json> sentence_files(const SentenceModules& modules, std::
   add("Pooling", "1_Pooling");
   json& pooling = files["1_Pooling/config.json"] = {{"word_embedding_dimension", width}, {"include_prompt", true}};
   for (const auto& [key, older] : older_mode_keys)
-    pooling[std::string(key)] = std::ranges::any_of(pooling_modes, [&](const auto& mode) {
-      return mode.first == older && mode.second == embedding.pooling;
+    pooling[std::string(key)] = std::ranges::any_of(pooling_modes, [&embedding, &name = older](const auto& mode) {
+      return mode.first == name && mode.second == embedding.pooling;
     });
   if (embedding.features.given) {
     add("Dense", modules.projection);
