@@ -134,3 +134,28 @@ TEST_CASE("serve tells calls of tools as the openai package has them, and chat a
   server.signal(SIGTERM);
   CHECK(server.wait(std::chrono::seconds(20)).exit_code == 0);
 }
+
+TEST_CASE("serve writes JSON and calls of tools as requests ask for them, whatever the model has learned") {
+  const Workplace place("quickstart");
+  Arguments arguments{"--hparams", std::string(MONOMORPH_SOURCE_DIR) + "/recipes/quickstart.json"};
+  for (const std::string& set :
+       {"run.output_dir=" + (place / "run"), "data.train=" + (place / "train.pbin"),
+        "data.evaluation=" + (place / "train.pbin"), "data.tokenizer=" + (place / "tokenizer.json"),
+        std::string("run.steps=1"), std::string("schedule.warmup_steps=0"), std::string("evaluation.at_end=false")})
+    arguments.insert(arguments.end(), {"--set", set});
+  succeed(place.run(arguments));
+  write_bytes(place / "tools.jinja",
+              "{% for t in tools or [] %}{{ t.function.name }}{% endfor %}{% for m in messages %}{{ m.content }}"
+              "{% for c in m.tool_calls or [] %}<tool_call>{\"name\": {{ c.function.name | tojson }}, \"arguments\": "
+              "{{ c.function.arguments | tojson }}}</tool_call>{% endfor %}{% endfor %}");
+  Process server(command(place, {"serve", "--checkpoint", place / "run", "--port", "0", "--batch", "16",
+                                 "--chat-template", place / "tools.jinja"}));
+  const ProcessResult clients =
+      run_process(bash("PYTHONPATH=\"$1/.deps/test-python:$PYTHONPATH\" exec python3 "
+                       "\"$1/tests/end_to_end/serve/constraints.py\" \"$2\" \"$3\"",
+                       {std::string(MONOMORPH_SOURCE_DIR), url_of(server), place / "tokenizer.json"}));
+  INFO(clients.out << clients.err);
+  CHECK(clients.exit_code == 0);
+  server.signal(SIGTERM);
+  CHECK(server.wait(std::chrono::seconds(20)).exit_code == 0);
+}

@@ -1,5 +1,7 @@
 #include "train/inference/text_generation.hpp"
 
+#include "train/inference/logits.hpp"
+
 #include <monomorph/runtime/machine/parallel.hpp>
 
 #include <algorithm>
@@ -53,13 +55,24 @@ Logits TextGeneration::read_prompt(const std::function<void(Logits)>& show) {
 void TextGeneration::choose(Logits logits) noexcept {
   try {
     const Logits named = logits.first(static_cast<std::size_t>(tokenizer_.vocab_size()));  // ids beyond have no text
-    drawn_ = sampler_.draw(named, std::ssize(result_.ids));
+    drawn_ = draw(named);
     if (settings_.log_probabilities && !ends_text(drawn_))
       result_.log_probabilities.push_back(
           log_probabilities(logits, std::ssize(named), drawn_, *settings_.log_probabilities));
   } catch (...) {
     failure_ = std::current_exception();
   }
+}
+
+std::int32_t TextGeneration::draw(Logits named) {
+  const std::int64_t index = std::ssize(result_.ids);
+  if (!constrained_) return sampler_.draw(named, index);
+  check_finite(named);
+  masked_.assign(named.begin(), named.end());
+  constrained_->allowed().mask(masked_);
+  const std::int32_t id = sampler_.draw(masked_, index);
+  constrained_->accept(id);
+  return id;
 }
 
 std::string TextGeneration::accept() {
@@ -69,7 +82,7 @@ std::string TextGeneration::accept() {
   result_.ids.push_back(drawn_);
   std::string more = stop_texts_.push(decoder_.push(drawn_));
   result_.text += more;
-  if (stop_texts_.reached()) return more + finish(FinishReason::stop);
+  if (stop_texts_.reached() || (constrained_ && constrained_->ended())) return more + finish(FinishReason::stop);
   if (std::ssize(result_.ids) == settings_.max_tokens) return more + finish(FinishReason::length);
   return more;
 }

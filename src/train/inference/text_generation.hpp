@@ -1,9 +1,12 @@
 #pragma once
+#include "train/inference/constraint.hpp"
 #include "train/inference/stop_texts.hpp"
 
 #include <monomorph/train/inference/generate.hpp>
 
 #include <exception>
+#include <memory>
+#include <optional>
 
 namespace monomorph::train {
 
@@ -19,6 +22,9 @@ class TextGeneration {
   ~TextGeneration() {
     if (closes_) session_.close(sequence_);
   }
+
+  /// Comes before the first token. The text then ends where it is complete and nothing can follow, too.
+  void constrain(std::shared_ptr<const Constraint> constraint) { constrained_.emplace(std::move(constraint)); }
 
   TextNumber number() const { return number_; }
   int sequence() const { return sequence_; }
@@ -51,6 +57,7 @@ class TextGeneration {
 
  private:
   bool ends_text(std::int32_t id) const;
+  std::int32_t draw(Logits named);
   std::string finish(FinishReason reason);
 
   Session& session_;
@@ -65,6 +72,8 @@ class TextGeneration {
   std::exception_ptr failure_;  ///< of the choice
   data::StreamDecoder decoder_;
   StopTexts stop_texts_;
+  std::optional<ConstrainedText> constrained_;
+  std::vector<float> masked_;
   GeneratedText result_;
   bool finished_ = false;
 };

@@ -36,6 +36,23 @@ std::size_t end_of_json(std::string_view text) {
   return npos;
 }
 
+/// Where the mark stands that ends a call; npos if it has not come. One within a string of the call's JSON ends
+/// nothing.
+std::size_t end_of_call(std::string_view text) {
+  const std::size_t begin = text.find_first_not_of(white_space);
+  if (begin == npos || (text[begin] != '{' && text[begin] != '[')) return text.find(closing);
+  bool in_string = false;
+  for (std::size_t i = begin; i < text.size(); ++i) {
+    if (in_string && text[i] == '\\')
+      ++i;
+    else if (text[i] == '"')
+      in_string = !in_string;
+    else if (!in_string && text.substr(i).starts_with(closing))
+      return i;
+  }
+  return npos;
+}
+
 /// A call's arguments are an object, or the text of one.
 std::optional<std::string> arguments_of(const ordered_json& call) {
   for (const char* const name : {"arguments", "parameters"}) {
@@ -102,7 +119,7 @@ ToolCallFinder::Found ToolCallFinder::push(std::string_view more) {
     if (!objects) return found;
     form_ = *objects ? Form::objects : Form::text;
   }
-  if (form_ == Form::text) take_text(found);
+  if (form_ == Form::text) take_text(found, false);
   return found;
 }
 
@@ -115,8 +132,10 @@ ToolCallFinder::Found ToolCallFinder::finish() {
       found.text = std::move(held_);
     return found;
   }
-  // A model may end its turn in the place of the closing mark.
+  // A model may end its turn in the place of the closing mark, and leave a string open.
   auto calls = in_call_ ? calls_of(std::string_view(held_).substr(opening.size())) : std::nullopt;
+  if (!calls) take_text(found, true);
+  if (!calls && in_call_) calls = calls_of(std::string_view(held_).substr(opening.size()));
   if (calls)
     add(*std::move(calls), found);
   else
@@ -125,12 +144,13 @@ ToolCallFinder::Found ToolCallFinder::finish() {
   return found;
 }
 
-void ToolCallFinder::take_text(Found& found) {
+void ToolCallFinder::take_text(Found& found, bool at_end) {
   for (;;) {
     if (in_call_) {
-      const std::size_t end = held_.find(closing);
+      const std::string_view call = std::string_view(held_).substr(opening.size());
+      const std::size_t end = at_end ? call.find(closing) : end_of_call(call);
       if (end == npos) return;
-      take_marked_call(end, found);
+      take_marked_call(opening.size() + end, found);
       continue;
     }
     const std::size_t begin = held_.find(opening);

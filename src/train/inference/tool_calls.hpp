@@ -38,7 +38,8 @@ class ToolCallFinder {
  private:
   enum class Form { unknown, text, objects };
 
-  void take_text(Found& found);
+  /// @param at_end no more will come, so that a mark ends a call wherever it stands
+  void take_text(Found& found, bool at_end);
   /// @param end where the closing mark begins
   void take_marked_call(std::size_t end, Found& found);
   void show(std::string_view text, Found& found);

@@ -46,10 +46,10 @@ data::jinja::Value value_of(const PromptMessage& message) {
 }
 
 std::string rendered(const data::ModelTemplate& of_model, const std::vector<PromptMessage>& messages,
-                     const data::jinja::Value& tools) {
+                     const data::jinja::Value& tools, bool with_answer_begun) {
   std::vector<data::jinja::Value> list;
   for (const PromptMessage& message : messages) list.push_back(value_of(message));
-  return of_model.render(data::jinja::Value::list(std::move(list)), tools, true).text;
+  return of_model.render(data::jinja::Value::list(std::move(list)), tools, with_answer_begun).text;
 }
 
 /// What a template that is known here can write.
@@ -71,11 +71,34 @@ ChatPrompt::ChatPrompt(const data::Tokenizer& tokenizer, const std::string& name
   if (known()) data::ChatEncoder(tokenizer_, *template_, only_assistant());
 }
 
+CallForm ChatPrompt::call_form() const {
+  using data::jinja::Value;
+  constexpr const char *name = "a_tool_that_is_called", *argument = "an_argument_of_it";
+  const Value arguments = Value::dict({{argument, "of use"}}),
+              properties = Value::dict({{argument, Value::dict({{"type", "string"}})}}),
+              schema = Value::dict({{"type", "object"}, {"properties", properties}, {"required", Value::list({})}}),
+              tool = Value::dict(
+                  {{"type", "function"},
+                   {"function", Value::dict({{"name", name}, {"description", "Of use"}, {"parameters", schema}})}}),
+              call = Value::dict({{"id", "abcdefghi"},
+                                  {"type", "function"},
+                                  {"function", Value::dict({{"name", name}, {"arguments", arguments}})}});
+  const std::vector<PromptMessage> messages{
+      {.said = {data::ChatRole::user, "Is it there?", false}, .name = {}, .call_id = {}},
+      {.said = {data::ChatRole::assistant, "", false}, .name = {}, .call_id = {}, .calls = Value::list({call})}};
+  if (!of_model_) return {.marked = false};
+  try {
+    return call_form_in(rendered(*of_model_, messages, Value::list({tool}), false), name, argument);
+  } catch (const Error&) {
+    return {.marked = false};  // it refuses this chat
+  }
+}
+
 /// By a template that is known here, a turn of the model's with a letter is appended, and the prompt ends before the
 /// token that has the letter.
 std::vector<std::int32_t> ChatPrompt::ids(const std::vector<PromptMessage>& messages,
                                           const data::jinja::Value& tools) const {
-  if (of_model_) return tokenizer_.encode(rendered(*of_model_, messages, tools));
+  if (of_model_) return tokenizer_.encode(rendered(*of_model_, messages, tools, true));
   std::vector<data::ChatMessage> said = said_in(messages, template_->name);
   said.push_back({data::ChatRole::assistant, "x"});
   data::EncodedChat chat = data::ChatEncoder(tokenizer_, *template_, only_assistant()).encode(said);

@@ -1,4 +1,6 @@
 #pragma once
+#include "train/inference/call_grammar.hpp"
+
 #include <monomorph/data/chat/chat_template.hpp>
 #include <monomorph/data/chat/model_template.hpp>
 #include <monomorph/data/tokenizer/tokenizer.hpp>
@@ -32,6 +34,9 @@ class ChatPrompt {
   bool known() const { return of_model_ || template_ != nullptr; }
   /// Whether the template writes what tools there are, as ModelTemplate says.
   bool takes_tools() const { return of_model_ && of_model_->takes_tools(); }
+  /// How the template writes the model's calls of tools, which is tried with one; as `{"name", "arguments"}` if it has
+  /// a form that is not known here, or writes none.
+  CallForm call_form() const;
   /// @param tools a list of dicts, or none   @throws Error [JINJA-02] and on; [CHAT-04], [CHAT-05], [CHAT-06] the
   /// template has no place for a message; [CHAT-13]
   std::vector<std::int32_t> ids(const std::vector<PromptMessage>& messages, const data::jinja::Value& tools) const;

@@ -167,7 +167,8 @@ ordered_json CompletionAnswer::told(Text& text, const std::vector<ToolCall>& cal
 }
 
 std::string_view CompletionAnswer::reason_of(const Text& text) const {
-  return text.told_calls > 0 && text.finish == FinishReason::stop ? "tool_calls" : train::name_of(text.finish);
+  const bool calls = text.told_calls > 0 && !request_.named_call;
+  return calls && text.finish == FinishReason::stop ? "tool_calls" : train::name_of(text.finish);
 }
 
 std::string CompletionAnswer::streamed(ordered_json choice) const {

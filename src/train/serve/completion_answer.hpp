@@ -45,7 +45,7 @@ class CompletionAnswer {
   nlohmann::ordered_json delta_of(Text& text, const TextEvent& event) const;
   /// Calls that were found, in the form of the API. Of these some may be the client's to hear, and others not.
   nlohmann::ordered_json told(Text& text, const std::vector<ToolCall>& calls) const;
-  /// Why the text ended: for calls of tools, if it has some.
+  /// Why the text ended: for calls of tools, if it has some that the client has not asked for by name.
   std::string_view reason_of(const Text& text) const;
   nlohmann::ordered_json scores(const std::vector<ScoredToken>& tokens, std::int64_t& characters) const;
   nlohmann::ordered_json completion_scores(const std::vector<ScoredToken>& tokens, std::int64_t& characters) const;

@@ -1,5 +1,6 @@
 #include "train/serve/completion_request.hpp"
 
+#include "train/serve/answer_shape.hpp"
 #include "train/serve/api_error.hpp"
 #include "train/serve/request_fields.hpp"
 
@@ -261,47 +262,6 @@ PromptMessage message_of(const json& value, std::size_t index) {
   return result;
 }
 
-/// Whether the client lets the model call tools at all. What it writes is never forced.
-bool may_call(RequestFields& fields) {
-  const json* const choice = fields.find("tool_choice");
-  if (choice == nullptr || *choice == "auto") return true;
-  if (*choice == "none") return false;
-  throw ApiError(400, "tool_choice must be \"auto\" or \"none\" here, where nothing makes a model call a tool",
-                 "tool_choice", "unsupported_parameter");
-}
-
-std::string name_of_tool(const json& value, std::size_t index) {
-  RequestFields tool(value, fmt::format("tools.{}", index));
-  if (tool.text("type") != "function") throw wrong(tool.path_of("type"), "must be \"function\"");
-  RequestFields function = object_in(tool, "function");
-  function.text("description");
-  if (const json* const parameters = function.find("parameters"); parameters != nullptr && !parameters->is_object())
-    throw wrong(function.path_of("parameters"), "must be an object");
-  function.refuse_unless("strict", {false});
-  return required_text(function, "name");
-}
-
-/// The tools as the template is given them, in the order and with the members that the client wrote.
-Value read_tools(RequestFields& fields, const std::string& body, const ServedModel& model, CompletionRequest& request) {
-  const json* const list = fields.find("tools");
-  const bool are_called = may_call(fields);
-  request.one_call = !fields.flag("parallel_tool_calls").value_or(true);
-  if (list == nullptr || *list == json::array()) return {};
-  if (!list->is_array() || std::ssize(*list) > CompletionRequest::most_tools)
-    throw wrong("tools", fmt::format("must be a list of up to {} tools", CompletionRequest::most_tools));
-  std::set<std::string> names;
-  std::size_t index = 0;
-  for (const json& tool : *list) names.insert(name_of_tool(tool, index++));
-  if (!are_called) return {};
-  if (!model.chat_prompt.takes_tools())
-    throw ApiError(400,
-                   "the model's chat template has no place for tools; leave them out, or start the server with "
-                   "--chat-template and one that has",
-                   "tools", "unsupported_parameter");
-  request.tools = std::move(names);
-  return *data::jinja::value_of_json(body, "the request's body").dict()->find(std::string_view("tools"));
-}
-
 ServedPrompt read_messages(RequestFields& fields, const ServedModel& model, const Value& tools) {
   const json* const list = fields.find("messages");
   if (list == nullptr || !list->is_array() || list->empty())
@@ -340,8 +300,12 @@ CompletionRequest read_chat_completion(const std::string& body, const ServedMode
   RequestFields fields(body);
   CompletionRequest request = read_common(fields, model);
   request.chat = true;
-  const Value tools = read_tools(fields, body, model, request);
-  request.prompts = {read_messages(fields, model, tools)};
+  AnswerShape shape = read_answer_shape(fields, body, model);
+  request.tools = std::move(shape.callable);
+  request.one_call = shape.one_call;
+  request.named_call = shape.named_call;
+  request.constraint = std::move(shape.constraint);
+  request.prompts = {read_messages(fields, model, shape.offered)};
   const bool wants = fields.flag("logprobs").value_or(false);
   const auto alternatives = fields.integer("top_logprobs", 0, CompletionRequest::most_alternatives);
   if (alternatives && !wants) throw ApiError(400, "top_logprobs goes with logprobs", "top_logprobs");
@@ -350,7 +314,6 @@ CompletionRequest read_chat_completion(const std::string& body, const ServedMode
   const auto newer = fields.integer("max_completion_tokens", 1, INT32_MAX);
   fields.refuse_unless("functions", {json::array()});
   fields.refuse_unless("function_call", {"none"});
-  fields.refuse_unless("response_format", {json::object({{"type", "text"}})});
   fields.refuse_unless("modalities", {json::array({"text"})});
   fields.refuse_unless("service_tier", {"auto", "default"});
   fields.refuse_unless("store", {false});

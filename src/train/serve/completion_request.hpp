@@ -1,4 +1,5 @@
 #pragma once
+#include "train/inference/constraint.hpp"
 #include "train/serve/chat_prompt.hpp"
 
 #include <monomorph/train/inference/generate.hpp>
@@ -14,6 +15,7 @@ struct ServedModel {
   GenerationSettings settings;  ///< what holds for every text: stop ids, ids without a token
   std::int64_t context_length;
   ChatPrompt chat_prompt;
+  std::shared_ptr<VocabularyOnDemand> vocabulary = std::make_shared<VocabularyOnDemand>();
 };
 
 /// A prompt as tokens, and as the text that `echo` shows.
@@ -32,8 +34,10 @@ struct CompletionRequest {
   GenerationSettings settings;
   std::optional<std::int64_t> log_probabilities;
   bool echo = false, stream = false, include_usage = false;
-  std::set<std::string> tools{};  ///< by name, those that the model may call
-  bool one_call = false;          ///< of an answer's calls, the first alone is told
+  std::set<std::string> tools{};                   ///< by name, those that the model may call
+  bool one_call = false;                           ///< of an answer's calls, the first alone is told
+  bool named_call = false;                         ///< that of a tool that the client has named
+  std::shared_ptr<const Constraint> constraint{};  ///< what the answer must be, if it must be something
 };
 
 /// @throws ApiError 400, 404: what is wrong, with the name of the field

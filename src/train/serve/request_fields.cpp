@@ -12,8 +12,8 @@ namespace {
 
 using nlohmann::json;
 
-/// No request of the API comes near.
-constexpr int most_levels = 32;
+/// Schemas of tools and answers are the deepest part. Whoever goes through a body may do so by recursion.
+constexpr int most_levels = 64;
 
 json parsed(const std::string& body) {
   const auto check_depth = [](int depth, json::parse_event_t, json&) {

@@ -225,7 +225,8 @@ def mistakes():
             ("chat/completions", {"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, 400,
              "messages.0.content.0.type"),
             ("chat/completions", {**talk, "tools": [{}]}, 400, "tools.0.type"),
-            ("chat/completions", {**talk, "response_format": {"type": "json_object"}}, 400, "response_format"),
+            ("chat/completions", {**talk, "response_format": {"type": "json"}}, 400, "response_format.type"),
+            ("chat/completions", {**talk, "tool_choice": "required"}, 400, "tool_choice"),
             ("chat/completions", {**talk, "top_logprobs": 1}, 400, "top_logprobs"),
             ("chat/completions", {"messages": [{"role": "user", "content": "We " * 50}]}, 400, "messages")]:
         got, answer = post(path, json.dumps(body).encode())

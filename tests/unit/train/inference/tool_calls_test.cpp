@@ -46,6 +46,18 @@ TEST_CASE("Calls between marks are found, with text around them or without") {
   CHECK(found_in("<tool_call>" + call + "\n" + call + "</tool_call>") == "''" + told + told);
 }
 
+TEST_CASE("A mark within a string of a call is a part of the string") {
+  const std::string quoted = R"({"name": "f", "arguments": {"a": "x</tool_call>\"</tool_call>", "b": "<tool_call>"}})",
+                    quoted_told = R"( f{"a":"x</tool_call>\"</tool_call>","b":"<tool_call>"})";
+  CHECK(found_in("<tool_call>" + quoted + "</tool_call>") == "''" + quoted_told);
+  CHECK(found_in("a <tool_call>" + quoted + "</tool_call> b <tool_call>" + call + "</tool_call>") ==
+        "'a b'" + quoted_told + told);
+  // A string that is never closed hides no call behind it.
+  const std::string open_string = "<tool_call>{\"name\": \"f</tool_call>";
+  CHECK(found_in(open_string) == "'" + open_string + "'");
+  CHECK(found_in(open_string + " <tool_call>" + call + "</tool_call>") == "'" + open_string + "'" + told);
+}
+
 TEST_CASE("An answer that is objects and nothing else is calls") {
   CHECK(found_in(R"({"name": "get_weather", "parameters": {"place": "Zürich"}})") ==
         R"('' get_weather{"place":"Zürich"})");

@@ -34,5 +34,5 @@ TEST_CASE("a body that is no JSON object is a mistake of the client's, and said 
   CHECK(cut.starts_with("the request's body is no JSON: "));
   CHECK(cut.find("json.exception") == std::string::npos);
   CHECK(cut.find('\n') == std::string::npos);
-  CHECK(refusal(std::string(1'000'000, '[')) == "the request's JSON is nested more than 32 levels deep");
+  CHECK(refusal(std::string(1'000'000, '[')) == "the request's JSON is nested more than 64 levels deep");
 }

@@ -193,10 +193,12 @@ TEST_CASE("Requests about tools that cannot be are refused with the field") {
   CHECK(with(R"("tools": [{"type": "function", "function": {}}])").starts_with("400 tools.0.function.name:"));
   CHECK(with(R"("tools": [{"type": "function", "function": {"name": "f", "parameters": 1}}])")
             .starts_with("400 tools.0.function.parameters:"));
-  CHECK(with(R"("tools": [{"type": "function", "function": {"name": "f", "strict": true}}])")
+  CHECK(with(R"("tools": [{"type": "function", "function": {"name": "f", "strict": 1}}])")
             .starts_with("400 tools.0.function.strict:"));
-  CHECK(with(R"("tool_choice": "required")").starts_with("400 tool_choice:"));
-  CHECK(with(R"("tool_choice": {"type": "function", "function": {"name": "f"}})").starts_with("400 tool_choice:"));
+  CHECK(with(R"("tool_choice": "required")") == "400 tool_choice: tool_choice goes with tools");
+  CHECK(with(R"("tool_choice": {"type": "function", "function": {"name": "f"}})") ==
+        "400 tool_choice: tool_choice goes with tools");
+  CHECK(with(R"("tool_choice": "any")").starts_with("400 tool_choice:"));
   CHECK(with(R"("parallel_tool_calls": 1)").starts_with("400 parallel_tool_calls:"));
   CHECK(with(R"("functions": [{}])").starts_with("400 functions:"));
   std::string many = tool;
