@@ -3,6 +3,7 @@
 #include "fixtures/weights/recipes/gemma2_capped.hpp"
 #include "fixtures/weights/recipes/gemma3.hpp"
 #include "numerics/model_check.hpp"
+#include "runtime/files/checkpoint_metadata.hpp"
 #include "support/error_of.hpp"
 #include "support/one_sequence.hpp"
 #include "weights_check.hpp"
@@ -170,6 +171,27 @@ TEST_CASE("a Gemma's caps are those of its file, or else those of its family") {
   CHECK(caps("gemma2", of_logits) == SoftCapSpec{.logits = 30});
   CHECK(caps("gemma3", erased) == SoftCapSpec{});
   CHECK(caps("gemma3", of_logits) == SoftCapSpec{.logits = 30});
+}
+
+TEST_CASE("weights of a model with caps are another model's, and a checkpoint from before there were caps has none") {
+  const TemporaryFolder folder;
+  const train::RecipeProgram bare = detail::program_of<recipes::gemma2>(),
+                             capped = detail::program_of<recipes::gemma2_capped>();
+  const std::string checkpoint = train::import_weights(bare, fixture("gemma2"), folder / "bare").checkpoint;
+  const auto refusal = [&](const train::RecipeProgram& recipe) {
+    return error_of([&] { train::open_weights(checkpoint, recipe, train::facts_that_training_changes()); });
+  };
+  const auto check = [&] {
+    CHECK(refusal(bare) == "(no error)");
+    CHECK(refusal(capped).starts_with("[WEIGHTS-08]"));
+    CHECK(contains(refusal(capped), "model.soft_cap.scores is 0 there, and 0.5 here"));
+    CHECK(contains(refusal(capped), "model.soft_cap.logits is 0 there, and 0.75 here"));
+  };
+  check();
+  auto metadata = runtime::read_checkpoint_metadata(checkpoint);
+  CHECK(std::erase_if(metadata.recipe_facts, [](const auto& fact) { return contains(fact.first, "soft_cap"); }) == 2);
+  write_bytes(checkpoint + "/metadata.json", runtime::checkpoint_metadata::to_json(metadata));
+  check();
 }
 
 TEST_CASE("files of a Gemma from before there were types of layers say which are local by a pattern") {
