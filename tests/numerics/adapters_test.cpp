@@ -186,6 +186,8 @@ TEST_CASE("adapters that are not the recipe's are refused by what they differ in
   check_key_refused("use_rslora", false, "use_rslora false there, and true in the recipe");
   check_key_refused("bias", "all", "bias \"all\"");
   check_key_refused("use_dora", true, "use_dora true, which no recipe has");
+  for (const std::string key : {"arrow_config", "kasa_config", "monteclora_config"})
+    check_key_refused(key, Json{{"rank", 2}}, key + " {\"rank\":2}, which no recipe has");
   check_key_refused("init_lora_weights", "pissa", "init_lora_weights \"pissa\", which no recipe has");
   check_key_refused("rank_pattern", {{"q_proj", 2}}, "rank_pattern");
   check_key_refused("modules_to_save", Json::array({"lm_head"}), "modules_to_save [\"lm_head\"]");

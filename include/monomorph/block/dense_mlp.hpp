@@ -8,6 +8,7 @@ namespace monomorph {
 /// The names of an MLP's tensors.
 struct MlpNames {
   std::string_view gate_weight, gate_bias, up_weight, up_bias, down_weight, down_bias;
+  bool of_block = true;  ///< or else of what shares a block's tokens with others
 };
 inline constexpr MlpNames mlp_names{"mlp.gate.weight", "mlp.gate.bias",   "mlp.up.weight",
                                     "mlp.up.bias",     "mlp.down.weight", "mlp.down.bias"};
@@ -25,18 +26,17 @@ template <class R, std::int64_t width, const MlpNames& names> struct MlpOfWidth 
 
   template <class Recipe> static void describe(auto& to) { to.add_size("MLP", F, trunk_of<Recipe>.ff_width()); }
 
-  static constexpr bool is_of_block = &names == &mlp_names;  ///< or else of what shares a block's tokens with others
   struct UpWidths {
     static constexpr std::int64_t in = D, out = F;
   };
   struct DownWidths {
     static constexpr std::int64_t in = F, out = D;
   };
-  using GateAdapter = LowRankAdapter<R, LowRankTarget::gate, UpWidths, is_of_block && gated>;
-  using UpAdapter = LowRankAdapter<R, LowRankTarget::up, UpWidths, is_of_block>;
-  using DownAdapter = LowRankAdapter<R, LowRankTarget::down, DownWidths, is_of_block>;
+  using GateAdapter = LowRankAdapter<R, LowRankTarget::gate, UpWidths, names.of_block && gated>;
+  using UpAdapter = LowRankAdapter<R, LowRankTarget::up, UpWidths, names.of_block>;
+  using DownAdapter = LowRankAdapter<R, LowRankTarget::down, DownWidths, names.of_block>;
 
-  using Scaled = ScaledProducts<R, 2, is_of_block>;
+  using Scaled = ScaledProducts<R, 2, names.of_block>;
   static constexpr int up_product = 0, down_product = 1;
   static constexpr int first_maximum = 6;  ///< of those of the block, behind attention's
 

@@ -8,9 +8,13 @@ namespace monomorph {
 
 struct ElementUpdate;  // runtime/kernels/optimizer.hpp
 
-inline constexpr MlpNames shared_expert_names{"mlp.shared.gate.weight", "mlp.shared.gate.bias",
-                                              "mlp.shared.up.weight",   "mlp.shared.up.bias",
-                                              "mlp.shared.down.weight", "mlp.shared.down.bias"};
+inline constexpr MlpNames shared_expert_names{.gate_weight = "mlp.shared.gate.weight",
+                                              .gate_bias = "mlp.shared.gate.bias",
+                                              .up_weight = "mlp.shared.up.weight",
+                                              .up_bias = "mlp.shared.up.bias",
+                                              .down_weight = "mlp.shared.down.weight",
+                                              .down_bias = "mlp.shared.down.bias",
+                                              .of_block = false};
 
 /// The experts that every token goes to, as one MLP; a part without anything if there are none.
 template <class R, std::int64_t width> struct SharedExperts { using Part = MlpOfWidth<R, width, shared_expert_names>; };

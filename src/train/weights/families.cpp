@@ -5,6 +5,7 @@
 #include <monomorph/core/file_error.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -90,6 +91,16 @@ std::optional<std::string> take(const ConfigRow& row, const json& value, Portabl
   return std::nullopt;
 }
 
+/// Whether older keys that a file has beside this row say anything else than the row, of which a model was made.
+bool contradicts_older(const Family& family, const ConfigRow& row, const json& config, const PortableModel& portable,
+                       const std::string& where) {
+  PortableModel again = portable;
+  for (const ConfigRow& older : family.config)
+    if (std::ranges::count(row.older, older.key) > 0 && config.contains(older.key) && !config[older.key].is_null())
+      take(older, config[older.key], again, where);  // what recipes lack of it was found when its own turn came
+  return facts_of(again) != facts_of(portable);
+}
+
 /// What would be read from the config.json that is written for a model: in what it differs, the family lacks something.
 PortableModel expressed(const Family& family, PortableModel portable) {
   portable.unused_positions = family.base.unused_positions;
@@ -145,7 +156,8 @@ const Family& family_for(const RecipeProgram& recipe, const Family* asked) {
 
 json config_of(const Family& family, const PortableModel& portable) {
   json config = json::object();
-  for (const ConfigRow& row : family.config) config[std::string(row.key)] = row.value(portable);
+  for (const ConfigRow& row : family.config)
+    if (row.older.empty()) config[std::string(row.key)] = row.value(portable);
   return config;
 }
 
@@ -155,7 +167,11 @@ PortableModel model_from(const Family& family, const json& config, const std::st
   for (const ConfigRow& row : family.config) {
     const json value = value_of(row, config, where);
     if (row.take == nullptr) continue;
-    if (auto entry = take(row, value, portable, where)) beyond.push_back(std::move(*entry));
+    if (auto entry = take(row, value, portable, where))
+      beyond.push_back(std::move(*entry));
+    else if (!row.older.empty() && contradicts_older(family, row, config, portable, where))
+      beyond.push_back(fmt::format("{} (beside it {} must say the same or be left out)", entry_text(row.key, value),
+                                   fmt::join(row.older, " and ")));
   }
   for (const ConfigRow& row : family.config)
     if (const json value = value_of(row, config, where); row.take == nullptr && value != row.value(portable))

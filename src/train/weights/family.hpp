@@ -45,6 +45,9 @@ struct ConfigRow {
   /// feature that recipes do not have.
   /// @throws NotExpressible; WrongType or nlohmann::json::exception for a value of another type
   void (*take)(PortableModel&, const nlohmann::json& value) = nullptr;
+  /// Keys, of rows before this one, in whose place newer files have this one. It is read after them and never written,
+  /// and a file that has both must say the same by both.
+  std::span<const std::string_view> older{};
 };
 
 /// A kind of model of Hugging Face's transformers: what its files say, as tables. All else follows from them, in both

@@ -116,10 +116,31 @@ constexpr ConfigRow local_rotary_base{"rope_local_base_freq", "10000.0",
                                                               : RotarySpec{}.base.value;
                                       },
                                       [](PortableModel& portable, const json& value) {
-                                        const auto base = value.get<double>();
-                                        if (base <= 1) throw NotExpressible{"it must be above 1"};
+                                        const double base = rotary_base_from(value);
                                         if (portable.local) portable.local->rotary = {.base = base};
                                       }};
+
+/// By the type of a layer.
+void take_rotary_by_type(PortableModel& portable, const json& value) {
+  if (value.is_null()) return;
+  if (!value.is_object()) throw WrongType{};
+  for (const auto& [type, parameters] : value.items()) {
+    if (type == whole_name) {
+      take_rope_parameters(portable, parameters);
+    } else if (type == local_name) {
+      PortableModel local = portable;
+      local.model.rotary = portable.local ? portable.local->rotary : RotarySpec{};
+      take_rope_parameters(local, parameters);
+      if (portable.local) portable.local->rotary = local.model.rotary;
+    } else {
+      throw NotExpressible{fmt::format("its keys must be {} and {}", whole_name, local_name)};
+    }
+  }
+}
+constexpr std::array<std::string_view, 3> older_rotary_keys_by_type{"rope_theta", "rope_scaling",
+                                                                    "rope_local_base_freq"};
+constexpr ConfigRow rotary_by_type{"rope_parameters", "null", [](const PortableModel&) -> json { return nullptr; },
+                                   take_rotary_by_type, older_rotary_keys_by_type};
 
 constexpr ConfigRow gated_activation =
     config_rows::activation_of<config_rows::gated_activations>("hidden_activation", "\"gelu_pytorch_tanh\"");
@@ -146,15 +167,21 @@ constexpr ConfigRow logits_cap(const char* absent) {
 constexpr ConfigRow no_scores_cap{"attn_logit_softcapping", "null",
                                   [](const PortableModel&) -> json { return nullptr; }};
 
+/// Newer files may say null for no.
+constexpr ConfigRow one_direction{"use_bidirectional_attention", "false", config_rows::always<false>,
+                                  [](PortableModel&, const json& value) {
+                                    if (!value.is_null() && value != false) throw NotExpressible{};
+                                  }};
+
 constexpr Absent absent{.head_dim = "256", .kv_heads = "4", .tied_head = "true"};
 constexpr auto gemma2_config =
-    rows_and(absent, embedding_multiplier, gated_activation, attention_bias, score_divisor, alternating_layer_types,
-             local_window, soft_cap<&SoftCapSpec::scores>("attn_logit_softcapping", "50.0"), logits_cap("30.0"));
+    rows_and(absent, rotary_parameters, embedding_multiplier, gated_activation, attention_bias, score_divisor,
+             alternating_layer_types, local_window, soft_cap<&SoftCapSpec::scores>("attn_logit_softcapping", "50.0"),
+             logits_cap("30.0"), one_direction);
 constexpr auto gemma3_config =
     rows_and({.head_dim = "256", .kv_heads = "4", .rotary_base = "1e6", .tied_head = "true"}, embedding_multiplier,
              gated_activation, attention_bias, score_divisor, window_pattern, layer_types, local_window,
-             local_rotary_base, no_scores_cap, logits_cap("null"),
-             ConfigRow{"use_bidirectional_attention", "false", config_rows::always<false>});
+             local_rotary_base, rotary_by_type, no_scores_cap, logits_cap("null"), one_direction);
 
 /// How a cache is kept as text is generated, and what hidden_activation and layer_types take the place of.
 constexpr std::array<std::string_view, 3> gemma_ignored{"cache_implementation", "hidden_act",

@@ -18,12 +18,13 @@ inline constexpr ConfigRow context{"max_position_embeddings", nullptr,
 
 constexpr ConfigRow rotary_base(const char* absent) {
   return {"rope_theta", absent, [](const PortableModel& portable) -> json { return portable.model.rotary.base.value; },
-          [](PortableModel& portable, const json& value) {
-            const auto base = value.get<double>();
-            if (base <= 1) throw NotExpressible{"it must be above 1"};
-            portable.model.rotary.base = base;
-          }};
+          [](PortableModel& portable, const json& value) { portable.model.rotary.base = rotary_base_from(value); }};
 }
+
+inline constexpr std::array<std::string_view, 2> older_rotary_keys{"rope_theta", "rope_scaling"};
+inline constexpr ConfigRow rotary_parameters{"rope_parameters", "null",
+                                             [](const PortableModel&) -> json { return nullptr; }, take_rope_parameters,
+                                             older_rotary_keys};
 
 inline constexpr ConfigRow silu{"hidden_act", "\"silu\"", [](const PortableModel&) -> json { return "silu"; }};
 
@@ -54,7 +55,7 @@ struct Absent {
   const char *head_dim = "null", *kv_heads = "null", *epsilon = "1e-6", *rotary_base = "10000.0", *tied_head = "false";
 };
 
-/// What all have, and then what one has of its own.
+/// What all have, and then what one has of its own: first of all `rotary_parameters`, if it is as usual.
 template <class... Rows> constexpr auto rows_and(const Absent& absent, Rows... own) {
   using namespace config_rows;
   return std::array{size<&DecoderSpec::vocab_size>("vocab_size"), context, size<&DecoderSpec::d_model>("hidden_size"),

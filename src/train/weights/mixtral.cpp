@@ -21,9 +21,10 @@ template <auto field> constexpr ConfigRow experts(std::string_view key, const ch
           }};
 }
 
-constexpr auto mixtral_config = rows_and({.kv_heads = "8", .epsilon = "1e-5", .rotary_base = "1e6"}, silu,
-                                         window("null"), experts<&MixtureSpec::n_experts>("num_local_experts", "8"),
-                                         experts<&MixtureSpec::top_k>("num_experts_per_tok", "2"));
+constexpr auto mixtral_config =
+    rows_and({.kv_heads = "8", .epsilon = "1e-5", .rotary_base = "1e6"}, rotary_parameters, silu, window("null"),
+             experts<&MixtureSpec::n_experts>("num_local_experts", "8"),
+             experts<&MixtureSpec::top_k>("num_experts_per_tok", "2"));
 
 /// Of the balance of experts, which only training knows: transformers counts it over all layers together, and we by
 /// layer.

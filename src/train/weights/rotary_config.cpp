@@ -170,6 +170,27 @@ void take_rope_scaling(PortableModel& portable, const json& value) {
     throw NotExpressible{"its rope_type must be default, linear, dynamic, yarn or llama3"};
 }
 
+double rotary_base_from(const json& value) {
+  const auto base = value.get<double>();
+  if (base <= 1) throw NotExpressible{"it must be above 1"};
+  return base;
+}
+
+void take_rope_parameters(PortableModel& portable, const json& value) {
+  if (value.is_null()) return;
+  if (!value.is_object()) throw WrongType{};
+  json scaling = value;
+  const auto base = scaling.find("rope_theta");
+  if (base != scaling.end()) {
+    portable.model.rotary.base = rotary_base_from(*base);
+    scaling.erase(base);
+  }
+  if (scaling.empty()) return;
+  portable.model.rotary = {.base = portable.model.rotary.base};
+  if (!scaling.contains("rope_type") && !scaling.contains("type")) scaling["rope_type"] = "default";
+  take_rope_scaling(portable, scaling);
+}
+
 std::int64_t max_positions_of(const PortableModel& portable) {
   return portable.model.rotary.dynamic.original_context.value_or(portable.model.context_length);
 }
