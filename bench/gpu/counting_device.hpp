@@ -112,6 +112,10 @@ inline void pairwise_sum(Queue, std::span<const View> parts, View sum, bool accu
   count("sums of gradients", cost);
 }
 inline void scale(Queue, View x, double a, View y) { count("scale", costs::scale(x, a, y)); }
+inline void soft_cap(Queue, View x, double cap, View y) { count("soft caps", costs::soft_cap(x, cap, y)); }
+inline void soft_cap_backward(Queue, View y, View dy, double cap, View dx) {
+  count("soft caps", costs::soft_cap_backward(y, dy, cap, dx));
+}
 inline void dropout(Queue, View x, View y, const DropoutKey&) { count("dropout", costs::copy(x, y)); }
 inline void dropout_add(Queue, View x, View residual, View y, const DropoutKey&) {
   count("dropout", costs::moves({x, residual}, {y}));
@@ -216,7 +220,7 @@ inline void tiled_attention_backward(Queue, View q, View k, View v, View out, Vi
                                      View dv, const AttentionShape& shape, const AttentionMask& mask,
                                      Starts = nullptr) {
   Cost cost = costs::attention_backward(q, k, v, out, lse, dout, dq, dk, dv, shape, mask);
-  cost += deterministic_gradients(shape, mask);
+  if (shape.cap == 0) cost += deterministic_gradients(shape, mask);  // kernels of ours write nothing between
   count("attention backward", cost);
 }
 /// With dropout of probabilities, by kernels of ours.

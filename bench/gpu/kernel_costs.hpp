@@ -46,6 +46,8 @@ inline double again(const View& view, bool accumulate) { return accumulate ? byt
 inline Cost copy(View from, View to) { return moves({from}, {to}); }
 inline Cost zero(View x) { return moves({}, {x}); }
 inline Cost scale(View x, double, View y) { return moves({x}, {y}); }
+inline Cost soft_cap(View x, double, View y) { return moves({x}, {y}); }
+inline Cost soft_cap_backward(View y, View dy, double, View dx) { return moves({y, dy}, {dx}); }
 inline Cost activation(View h, View y) { return moves({h}, {y}); }
 inline Cost activation_backward(View h, View dy, View dh) { return moves({h, dy}, {dh}); }
 

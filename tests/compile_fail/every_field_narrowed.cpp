@@ -31,6 +31,8 @@
 // expect-error: \[SPEC-02\] monomorph::YarnRotaryScaling::truncate must be given as what its type can hold
 // expect-error: \[SPEC-02\] monomorph::MultiplierSpec::embedding must be given as what its type can hold
 // expect-error: \[SPEC-02\] monomorph::MultiplierSpec::attention must be given as what its type can hold
+// expect-error: \[SPEC-02\] monomorph::SoftCapSpec::scores must be given as what its type can hold
+// expect-error: \[SPEC-02\] monomorph::SoftCapSpec::logits must be given as what its type can hold
 // expect-error: \[SPEC-02\] monomorph::BiasSpec::qkv must be given as what its type can hold
 // expect-error: \[SPEC-02\] monomorph::BiasSpec::attention_out must be given as what its type can hold
 // expect-error: \[SPEC-02\] monomorph::BiasSpec::mlp must be given as what its type can hold
@@ -83,6 +85,8 @@
 // expect-error: \[SPEC-02\] monomorph::YarnRotaryScaling::truncate must be given as what its type can hold
 // expect-error: \[SPEC-02\] monomorph::MultiplierSpec::embedding must be given as what its type can hold
 // expect-error: \[SPEC-02\] monomorph::MultiplierSpec::attention must be given as what its type can hold
+// expect-error: \[SPEC-02\] monomorph::SoftCapSpec::scores must be given as what its type can hold
+// expect-error: \[SPEC-02\] monomorph::SoftCapSpec::logits must be given as what its type can hold
 // expect-error: \[SPEC-02\] monomorph::BiasSpec::qkv must be given as what its type can hold
 // expect-error: \[SPEC-02\] monomorph::BiasSpec::attention_out must be given as what its type can hold
 // expect-error: \[SPEC-02\] monomorph::BiasSpec::mlp must be given as what its type can hold

@@ -80,6 +80,30 @@ TEST_CASE("activations of one number and their gradients have the CPU's bits", "
     });
 }
 
+TEST_CASE("soft caps and their gradients, of gradients as wide as the logits or narrower, have the CPU's bits",
+          "[activation]") {
+  for_each_case([&](DType dtype, Size size, std::int64_t gap) {
+    const auto [rows, cols] = size;
+    const DType wide = dtype == DType::fp64 ? DType::fp64 : DType::fp32;
+    const std::vector<Storage> in{{activations(rows, cols, 1), dtype, gap}, {random_matrix(rows, cols, 2), wide, gap}};
+    const std::vector<Storage> before{in[0],
+                                      {random_matrix(rows, cols, 3), dtype, gap},
+                                      {random_matrix(rows, cols, 4), dtype, gap}};
+    check_same_bits(
+        in, before,
+        [](const auto& given, const auto& out) {
+          cuda::soft_cap(gpu_queue, out[0], 3, out[0]);
+          cuda::soft_cap(gpu_queue, given[0], 3, out[1]);
+          cuda::soft_cap_backward(gpu_queue, given[1], out[2], 3, out[2]);
+        },
+        [](const auto& given, const auto& out) {
+          cpu::soft_cap(cpu_queue, out[0], 3, out[0]);
+          cpu::soft_cap(cpu_queue, given[0], 3, out[1]);
+          cpu::soft_cap_backward(cpu_queue, given[1], out[2], 3, out[2]);
+        });
+  });
+}
+
 TEST_CASE("gated activations and their gradients, in their input's place or another, have the CPU's bits",
           "[activation]") {
   for (const Activation& activation : gated_activations)

@@ -194,6 +194,25 @@ TEST_CASE("attention of a GPU is the CPU's but for rounding, under every mask", 
       }
 }
 
+TEST_CASE("attention of a GPU caps scores as the CPU does", "[attention]") {
+  const auto capped = [](AttentionShape shape) {
+    shape.cap = 0.6;
+    return shape;
+  };
+  for (const Bound bound : bounds)
+    for (const AttentionShape& shape :
+         {shape_of(2, 83, 4, 2, 8), shape_of(1, 65, 2, 1, 80), shape_of(1, 67, 2, 1, 200)})
+      for (const bool within_documents : {false, true}) {
+        Problem problem{bound.dtype, capped(shape), {30, 0, 0}};
+        if (within_documents) problem.documents = documents_of(problem.shape);
+        check(problem, bound.error);
+      }
+  DropoutKey key;
+  key.rate = 0.3;
+  key.tokens_per_sample = 71;
+  check({DType::fp32, capped(shape_of(2, 71, 4, 2, 16)), {30, 2, 0}, {}, key}, bounds[0].error);
+}
+
 TEST_CASE("what a query does not see reaches none of a GPU's results, even if it is no number", "[attention]") {
   for (const AttentionMask& mask : masks())
     for (const bool within_documents : {false, true}) {
@@ -235,7 +254,8 @@ TEST_CASE("attention of a GPU drops what the CPU drops", "[attention]") {
       }
 }
 
-TEST_CASE("a GPU attends to pages of a cache as a CPU does", "[attention]") {
+namespace {
+void check_pages(double cap) {
   for (const Bound bound : bounds)
     for (const std::int64_t length : {1, 2, 31, 33, 70})
       for (const AttentionMask& mask : {AttentionMask{}, AttentionMask{20, 0, 0}, AttentionMask{0, 0, 0}})
@@ -245,6 +265,7 @@ TEST_CASE("a GPU attends to pages of a cache as a CPU does", "[attention]") {
           const PagedTokens tokens = scattered.tokens();
           AttentionShape shape = one;
           shape.tokens = tokens.tokens;
+          shape.cap = cap;
           const std::int64_t wide = shape.heads * shape.head_dim, narrow = shape.kv_heads * shape.head_dim;
           const Storage q(random_matrix(shape.tokens, wide, 1), bound.dtype, 5);
           const Storage k(random_matrix(scattered.cache_rows(), narrow, 2), bound.dtype, 3);
@@ -262,6 +283,10 @@ TEST_CASE("a GPU attends to pages of a cache as a CPU does", "[attention]") {
           });
         }
 }
+}  // namespace
+
+TEST_CASE("a GPU attends to pages of a cache as a CPU does", "[attention]") { check_pages(0); }
+TEST_CASE("a GPU caps scores of pages of a cache as a CPU does", "[attention]") { check_pages(0.6); }
 
 TEST_CASE("a GPU writes new tokens to their pages", "[attention]") {
   for (const Bound bound : bounds) {

@@ -142,6 +142,9 @@ TEST_CASE("activations on a GPU", "[activation]") {
         approximate, [](auto... a) { gelu_exact(a...); }, [](auto... a) { gelu_exact_backward(a...); });
     check(
         0, [](auto... a) { relu_squared(a...); }, [](auto... a) { relu_squared_backward(a...); });
+    check(
+        approximate, [](auto q, View x, View capped) { soft_cap(q, x, 3, capped); },
+        [](auto q, View capped, View dcapped, View dx) { soft_cap_backward(q, capped, dcapped, 3, dx); });
     const Mirror gate_up = random_mirror({size.rows, 2 * size.cols}, dtype, 4, gap);
     const auto check_gated = [&](auto f, auto backward) {
       on_both([&](auto queue) { f(queue, gate_up.on(queue), y.on(queue)); });
@@ -302,10 +305,12 @@ TEST_CASE("attention on a GPU", "[attention]") {
     for (const Heads& h : {Heads{4, 4, 64, 128}, Heads{6, 2, 128, 200}, Heads{2, 1, 32, 75}})
       for (const AttentionMask mask : {AttentionMask{}, AttentionMask{.before = 50},
                                        AttentionMask{.after = AttentionMask::unlimited}, AttentionMask{.prefix = 33}})
-        for (const bool documents : {false, true}) {
+        for (int i = 0; i < 4; ++i) {
+          const bool documents = i % 2 == 1;
+          const double cap = i < 2 ? 0 : 0.7;
           CAPTURE(name_of(dtype), h.heads, h.kv_heads, h.width, h.tokens, mask.before, mask.after, mask.prefix,
-                  documents);
-          const AttentionShape shape{batch, h.tokens, h.heads, h.kv_heads, h.width, 0.125};
+                  documents, cap);
+          const AttentionShape shape{batch, h.tokens, h.heads, h.kv_heads, h.width, 0.125, cap};
           const std::int64_t Q = h.heads * h.width, K = h.kv_heads * h.width, rows = batch * h.tokens;
           const Mirror qkv = random_mirror({rows, Q + 2 * K}, dtype, 1),
                        dqkv = random_mirror({rows, Q + 2 * K}, dtype, 2);

@@ -154,6 +154,16 @@ TEST_CASE("losses, metrics and gradients of a student are those of autograd") {
                                                                                          in_one_chunk);
 }
 
+TEST_CASE("students and teachers have soft caps of their own") {
+  using Cap = Capped<Student<gpt2_like>>;
+  using CappedTeacher = Capped<TeacherLike<llama_like>>;
+  for (const std::int64_t B : {in_one_chunk, in_two_chunks})
+    check_against_autograd<TaughtBy<Cap, CappedTeacher>>(terms(Divergence::forward_kl, 1.3, 0.5), B);
+  check_against_autograd<TaughtBy<Cap, TeacherLike<llama_like>>>(terms(Divergence::reverse_kl, 1.3, 0.5), in_one_chunk);
+  check_against_autograd<TaughtBy<Student<gpt2_like>, CappedTeacher>>(terms(Divergence::jensen_shannon, 1.3, 0.5),
+                                                                      in_one_chunk);
+}
+
 TEST_CASE("a student of a mixture of experts has the losses, metrics and gradients of autograd") {
   check_against_autograd<TaughtBy<Student<gpt2_like>, TeacherOfExperts>>(terms(Divergence::forward_kl, 2, 0.5),
                                                                          in_one_chunk);

@@ -1,7 +1,9 @@
 // Gemma 2 and 3: weights that transformers wrote, and the same models against autograd in fp64.
 #include "fixtures/weights/recipes/gemma2.hpp"
+#include "fixtures/weights/recipes/gemma2_capped.hpp"
 #include "fixtures/weights/recipes/gemma3.hpp"
 #include "numerics/model_check.hpp"
+#include "runtime/files/checkpoint_metadata.hpp"
 #include "support/error_of.hpp"
 #include "support/one_sequence.hpp"
 #include "weights_check.hpp"
@@ -65,15 +67,17 @@ struct ChangedFolder {
 }  // namespace
 
 TEST_CASE("Gemma 2 without caps travels") { check_travels<recipes::gemma2>("gemma2"); }
+TEST_CASE("Gemma 2 travels") { check_travels<recipes::gemma2_capped>("gemma2_capped"); }
 TEST_CASE("Gemma 3 travels") { check_travels<recipes::gemma3>("gemma3"); }
 
-TEST_CASE("Gemma 3 goes on with a text as transformers does") {
-  const auto expected = runtime::SafetensorsFile::open(fixture("gemma3") + "/expected.safetensors");
+/// Greedily, with a cache.
+template <Recipe R> void check_continues(const std::string& name) {
+  const auto expected = runtime::SafetensorsFile::open(fixture(name) + "/expected.safetensors");
   const std::vector<std::int32_t> continued = ids_of(expected, "continued");
-  Model<recipes::gemma3> model;
-  const auto opened = train::open_weights(fixture("gemma3"), detail::program_of<recipes::gemma3>(), {});
+  Model<R> model;
+  const auto opened = train::open_weights(fixture(name), detail::program_of<R>(), {});
   train::load_weights(*opened.source, {}, model.step);
-  constexpr std::size_t T = recipes::gemma3::model.context_length, prompt = 6;
+  constexpr std::size_t T = R::model.context_length, prompt = 6;
   OneSequence decoder(model.step, T);
   for (std::size_t row = 0; row < continued.size(); row += T) {
     CAPTURE(row);
@@ -83,12 +87,16 @@ TEST_CASE("Gemma 3 goes on with a text as transformers does") {
     for (std::size_t t = 0; t + 1 < T; ++t) {
       const float* const logits = decoder.feed(text[t]);
       if (t + 1 < prompt) continue;
-      const std::int64_t vocabulary = recipes::gemma3::model.vocab_size;
+      const std::int64_t vocabulary = R::model.vocab_size;
       text.push_back(static_cast<std::int32_t>(std::max_element(logits, logits + vocabulary) - logits));
     }
     CHECK(std::equal(text.begin(), text.end(), continued.begin() + static_cast<std::ptrdiff_t>(row)));
   }
 }
+TEST_CASE("Gemma 2 goes on with a text as transformers does") {
+  check_continues<recipes::gemma2_capped>("gemma2_capped");
+}
+TEST_CASE("Gemma 3 goes on with a text as transformers does") { check_continues<recipes::gemma3>("gemma3"); }
 
 TEST_CASE("Gemma in bf16 differs from transformers by roundings") {
   using R = InBf16<recipes::gemma3>;
@@ -106,6 +114,7 @@ TEST_CASE("Gemma, against autograd: training, evaluation, decoding") {
   check_model(model_case<With<gemma3, EveryBlock>>(1));
   check_model(model_case<With<gemma3, RecomputeCheap>>(2));
   check_model(model_case<InFp64<recipes::gemma2>>(3));
+  check_model(model_case<With<InFp64<recipes::gemma2_capped>, EveryBlock>>(4));
 }
 
 TEST_CASE("rotary positions of layers' own, and multipliers, against autograd: training, evaluation, decoding") {
@@ -121,20 +130,17 @@ TEST_CASE("rotary positions of layers' own, and multipliers, against autograd: t
   CHECK(train::Step<many_rotaries>(*communicator, 2, 1).state().arena().unused_bytes() == 0);
 }
 
-TEST_CASE("of a Gemma what no recipe has is refused by its name") {
+TEST_CASE("of a Gemma what no recipe has, or transformers does not read, is refused by its name") {
   const auto refusal = [](const std::string& name, const std::string& key, const nlohmann::json& value) {
     return ChangedFolder(name, [&](nlohmann::json& config) { config[key] = value; }).refusal();
   };
-  const std::string capped = refusal("gemma2", "attn_logit_softcapping", 50.0);
-  CHECK(capped.starts_with("[WEIGHTS-04]"));
-  CHECK(contains(capped, "attn_logit_softcapping: 50.0"));
-  CHECK(contains(refusal("gemma2", "final_logit_softcapping", 30.0), "final_logit_softcapping: 30.0"));
-  const std::string absent = ChangedFolder("gemma2", [](nlohmann::json& config) {
-                               config.erase("attn_logit_softcapping");
-                               config.erase("final_logit_softcapping");
-                             }).refusal();
-  CHECK(contains(absent, "attn_logit_softcapping: 50.0"));
-  CHECK(contains(absent, "final_logit_softcapping: 30.0"));
+  for (const char* cap : {"attn_logit_softcapping", "final_logit_softcapping"}) {
+    CHECK(refusal("gemma2", cap, 0).starts_with("[WEIGHTS-04]"));
+    for (const double number : {0.0, -50.0, 1e10})
+      CHECK(contains(refusal("gemma2", cap, number), "it must be at least 0.001 and at most 1e9, or null"));
+    CHECK(refusal("gemma2", cap, "50.0").starts_with("[WEIGHTS-03]"));
+    CHECK(refusal("gemma2", cap, true).starts_with("[WEIGHTS-03]"));
+  }
   CHECK(contains(refusal("gemma3", "attn_logit_softcapping", 50.0), "attn_logit_softcapping: 50.0"));
   CHECK(contains(refusal("gemma3", "use_bidirectional_attention", true), "use_bidirectional_attention: true"));
   CHECK(contains(refusal("gemma3", "hidden_activation", "relu"), "hidden_activation: \\\"relu\\\""));
@@ -148,6 +154,44 @@ TEST_CASE("of a Gemma what no recipe has is refused by its name") {
   CHECK(contains(refusal("gemma3", "layer_types", types("sliding_attention")), "one at least must be full_attention"));
   CHECK(refusal("gemma3", "layer_types", 3).starts_with("[WEIGHTS-03]"));
   CHECK(contains(refusal("gemma3", "sliding_window_pattern", 0), "sliding_window_pattern: 0"));
+}
+
+TEST_CASE("a Gemma's caps are those of its file, or else those of its family") {
+  const auto caps = [](const std::string& name, auto change) {
+    return ChangedFolder(name, change).model().model.soft_cap;
+  };
+  const auto erased = [](nlohmann::json& config) {
+    config.erase("attn_logit_softcapping");
+    config.erase("final_logit_softcapping");
+  };
+  const auto of_logits = [](nlohmann::json& config) { config["final_logit_softcapping"] = 30; };
+  CHECK(caps("gemma2", [](auto&) {}) == SoftCapSpec{});
+  CHECK(caps("gemma2_capped", [](auto&) {}) == SoftCapSpec{.scores = 0.5, .logits = 0.75});
+  CHECK(caps("gemma2", erased) == SoftCapSpec{.scores = 50, .logits = 30});
+  CHECK(caps("gemma2", of_logits) == SoftCapSpec{.logits = 30});
+  CHECK(caps("gemma3", erased) == SoftCapSpec{});
+  CHECK(caps("gemma3", of_logits) == SoftCapSpec{.logits = 30});
+}
+
+TEST_CASE("weights of a model with caps are another model's, and a checkpoint from before there were caps has none") {
+  const TemporaryFolder folder;
+  const train::RecipeProgram bare = detail::program_of<recipes::gemma2>(),
+                             capped = detail::program_of<recipes::gemma2_capped>();
+  const std::string checkpoint = train::import_weights(bare, fixture("gemma2"), folder / "bare").checkpoint;
+  const auto refusal = [&](const train::RecipeProgram& recipe) {
+    return error_of([&] { train::open_weights(checkpoint, recipe, train::facts_that_training_changes()); });
+  };
+  const auto check = [&] {
+    CHECK(refusal(bare) == "(no error)");
+    CHECK(refusal(capped).starts_with("[WEIGHTS-08]"));
+    CHECK(contains(refusal(capped), "model.soft_cap.scores is 0 there, and 0.5 here"));
+    CHECK(contains(refusal(capped), "model.soft_cap.logits is 0 there, and 0.75 here"));
+  };
+  check();
+  auto metadata = runtime::read_checkpoint_metadata(checkpoint);
+  CHECK(std::erase_if(metadata.recipe_facts, [](const auto& fact) { return contains(fact.first, "soft_cap"); }) == 2);
+  write_bytes(checkpoint + "/metadata.json", runtime::checkpoint_metadata::to_json(metadata));
+  check();
 }
 
 TEST_CASE("files of a Gemma from before there were types of layers say which are local by a pattern") {
@@ -189,6 +233,10 @@ TEST_CASE("what Gemma's files can't express is refused by its name") {
   check("local.rotary.linear.factor is 2 in the recipe, and absent in gemma3_text",
         [&](auto& recipe) { recipe.layers.front().rotary = recipe.layers.back().rotary = &scaled; });
   check("model.multiplier.embedding is 2 in the recipe", [&](auto& recipe) { recipe.model = &model; });
+  DecoderSpec capped = recipes::gemma3::model;
+  capped.soft_cap.scores = 50;
+  check("model.soft_cap.scores is 50 in the recipe, and 0 in gemma3_text",
+        [&](auto& recipe) { recipe.model = &capped; });
   check("order is pre-norm in the recipe, and sandwich-norm in gemma3_text", [](auto& recipe) {
     for (train::LayerKind& kind : recipe.layers) kind.order = BlockOrder::pre_norm;
   });

@@ -109,6 +109,12 @@ TEST_CASE("losses, metrics and gradients of preferences are those of autograd") 
   check_against_autograd<Recomputed<Comparing<llama_like>>>(hparams(0.5, PreferenceLoss::sigmoid), in_one_chunk);
 }
 
+TEST_CASE("preferences of a model with soft caps have the losses, metrics and gradients of autograd") {
+  for (const std::int64_t B : {in_one_chunk, in_two_chunks})
+    check_against_autograd<Capped<Comparing<llama_like>>>(hparams(0.5, PreferenceLoss::sigmoid), B);
+  check_against_autograd<Recomputed<Capped<Comparing<gpt2_like>>>>(hparams(0.3, PreferenceLoss::squared), in_one_chunk);
+}
+
 TEST_CASE("adapters learn preferences by the gradients of autograd") {
   check_against_autograd<Adapted<Comparing<llama_like>>>(hparams(0.5, PreferenceLoss::sigmoid), in_two_chunks);
 }

@@ -135,6 +135,10 @@ TEST_CASE("a step that runs behind the host gives the same bits: mixture of expe
   check_same<Mixed<llama_like>>();
   check_same<With<Mixed<llama_like>, checkpointing::EveryBlock>>();
 }
+TEST_CASE("a step that runs behind the host gives the same bits: soft caps") {
+  check_same<Capped<llama_like>>();
+  check_same<Capped<InBf16<gpt2_like>>>();
+}
 TEST_CASE("a step that runs behind the host gives the same bits: other objectives, and arithmetic of one's own") {
   check_same<OptimizedBy<llama_like, optim::Lion>>();
   check_same<Preferring<llama_like>>();

@@ -43,6 +43,15 @@ template <class R> struct InDocuments : R { using attention = attention::WithinD
 template <class R> struct InBf16 : R { using precision = precision::Bf16Mixed; };
 template <class R, class Strategy> struct Sharded : R { using sharding = Strategy; };
 
+/// With soft caps that most scores and logits feel.
+template <class R> struct Capped : R {
+  static constexpr DecoderSpec model = [] {
+    DecoderSpec model = R::model;
+    model.soft_cap = {.scores = 0.5, .logits = 2};
+    return model;
+  }();
+};
+
 /// n sequences whose tokens follow from their place; the i-th has 5 i targets that do not count, and i + 1 documents.
 struct Sequences {
   std::vector<std::int32_t> inputs, targets, document_starts;

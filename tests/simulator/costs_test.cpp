@@ -113,6 +113,9 @@ TEST_CASE("activations move what is counted") {
   check_cost(o, costs::copy(h, y), [&] { copy(q, h, y); });
   check_cost(o, costs::zero(h), [&] { zero(q, h); });
   check_cost(o, costs::scale(h, 2, y), [&] { scale(q, h, 2, y); });
+  check_cost(o, costs::soft_cap(h, 30, h), [&] { soft_cap(q, h, 30, h); });
+  const View logits = o.matrix(rows, width, wide);
+  check_cost(o, costs::soft_cap_backward(logits, h, 30, h), [&] { soft_cap_backward(q, logits, h, 30, h); });
 }
 
 TEST_CASE("products and sums of columns move what is counted") {

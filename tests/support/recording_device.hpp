@@ -264,6 +264,8 @@ MONOMORPH_LATER(fill_uniform, (View x, const random::Stream& stream, std::uint64
                 first, half_width)
 MONOMORPH_LATER(add, (View x, View y), x, y)
 MONOMORPH_LATER(scale, (View x, double a, View y), x, a, y)
+MONOMORPH_LATER(soft_cap, (View x, double cap, View y), x, cap, y)
+MONOMORPH_LATER(soft_cap_backward, (View y, View dy, double cap, View dx), y, dy, cap, dx)
 inline void embedding(Queue, Starts ids, View table, View positions, std::int64_t tokens, std::int64_t first, View x,
                       Starts starts = nullptr, double scale = 1) {
   Recorder::the().add([=, ids = Ids(ids, x.shape.rows), starts = Ids(starts, x.shape.rows)] {

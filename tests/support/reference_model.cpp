@@ -260,6 +260,8 @@ Tensor rotate(const DecoderSpec& model, const Tensor& x, const Tensor& positions
   return at::cat({first * cosine - second * sine, second * cosine + first * sine}, 3);
 }
 
+Tensor capped(const Tensor& x, double cap) { return cap > 0 ? at::tanh(x / cap) * cap : x; }
+
 Tensor attention(const Context& c, const Tensor& x, const std::string& prefix, int block) {
   const DecoderSpec& model = c.model;
   const std::int64_t T = model.context_length, H = model.head_width(), N = model.n_heads, KV = model.kv_heads(),
@@ -279,7 +281,8 @@ Tensor attention(const Context& c, const Tensor& x, const std::string& prefix, i
   k = k.repeat_interleave(N / KV, 1);
   v = v.repeat_interleave(N / KV, 1);
   const double scale = model.multiplier.attention.value_or(1 / std::sqrt(static_cast<double>(H)));
-  const Tensor scores = (at::matmul(q, k.transpose(2, 3)) * scale).masked_fill(c.hidden(B, block), -infinity);
+  const Tensor scores = capped(at::matmul(q, k.transpose(2, 3)) * scale, model.soft_cap.scores)
+                            .masked_fill(c.hidden(B, block), -infinity);
   Tensor probabilities = at::softmax(scores, -1);
   if (c.dropout != nullptr && model.dropout.attention > 0) {
     probabilities = probabilities * c.attention_mask(B, static_cast<std::uint32_t>(block + 1));
@@ -399,7 +402,8 @@ Tensor logits_of(const DecoderSpec& model, const Leaves& leaves, const Reference
                       &auxiliary_loss},
                      x, "layers." + std::to_string(block) + ".", block);
   x = c.norm(x, "final_norm");
-  return at::matmul(x, leaves(model.tied_head ? "embedding.weight" : "head.weight").t());
+  const Tensor logits = at::matmul(x, leaves(model.tied_head ? "embedding.weight" : "head.weight").t());
+  return capped(logits, model.soft_cap.logits);
 }
 
 /// Of each target, 0 where there is none.
@@ -415,11 +419,27 @@ Tensor log_probabilities_of(const Tensor& logits, std::vector<std::int32_t> targ
 
 }  // namespace
 
+namespace {
+
+/// The sum over the counted tokens.
+Tensor loss_of(const Tensor& logits, const std::vector<std::int32_t>& targets, const ReferenceTerms& terms) {
+  const Tensor log_p = log_probabilities_of(logits, targets), counts = indices(targets).ne(ignored_target);
+  Tensor losses = -log_p;
+  if (terms.focal_gamma > 0) losses = losses * (1 - log_p.exp()).pow(terms.focal_gamma);
+  if (terms.label_smoothing > 0)
+    losses =
+        (1 - terms.label_smoothing) * losses - terms.label_smoothing * at::log_softmax(logits, -1).mean(-1) * counts;
+  if (terms.z_loss > 0) losses = losses + terms.z_loss * at::logsumexp(logits, -1).square() * counts;
+  return losses.sum();
+}
+
+}  // namespace
+
 ReferenceResult reference_model(const DecoderSpec& model, const Tensors& parameters, const ReferenceBatch& batch) {
   const Leaves leaves(parameters, layers_of(model, batch));
   Tensor auxiliary_loss;
   const Tensor logits = logits_of(model, leaves, batch, auxiliary_loss);
-  const Tensor loss = -log_probabilities_of(logits, batch.targets).sum();
+  const Tensor loss = loss_of(logits, batch.targets, batch.terms);
   const auto n_counted =
       static_cast<double>(std::ssize(batch.targets) - std::ranges::count(batch.targets, ignored_target));
   (auxiliary_loss.defined() ? loss + auxiliary_loss * n_counted : loss).backward();

@@ -29,12 +29,19 @@ struct ReferenceLayer {
   std::optional<LowRankSpec> low_rank = std::nullopt;  ///< of adapters, beside products that have parameters of one
 };
 
+/// What the loss of a token is besides its cross-entropy.
+struct ReferenceTerms {
+  double label_smoothing = 0, z_loss = 0;
+  double focal_gamma = 0;  ///< of examples/out_of_tree/focal_loss.hpp; 0: none
+};
+
 struct ReferenceBatch {
   std::vector<std::int32_t> ids, targets;          ///< rows of context_length; ignored_target counts for nothing
   std::vector<std::int32_t> document_starts = {};  ///< as of a MicroBatch; empty: every row is one document
   const DropoutKey* dropout = nullptr;             ///< seed, step, first sample and tokens; null: dropout is off
   Sees sees = sees_causally;                       ///< any other only without dropout of attention
   std::vector<ReferenceLayer> layers = {};         ///< empty: all are as the model says
+  ReferenceTerms terms = {};
 };
 struct ReferenceResult {
   double loss = 0;            ///< sum over the counted tokens

@@ -18,6 +18,7 @@ template <class R> struct SelfAttention {
   static constexpr double score_scale() {
     return model.multiplier.attention.value_or(1 / initializers::square_root(static_cast<double>(model.head_width())));
   }
+  static constexpr double score_cap() { return model.soft_cap.scores; }
   static constexpr NormNames norm_before{"attention_norm.weight", "attention_norm.bias"},
       norm_after{"attention_post_norm.weight", "attention_post_norm.bias"};
   static constexpr DropoutSite out_site = DropoutSite::attention_out;

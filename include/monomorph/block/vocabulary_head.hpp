@@ -43,6 +43,7 @@ template <class R> struct VocabularyHead {
   static constexpr const auto& model = trunk_of<R>;
   static constexpr UnitKind unit_kind = UnitKind::head;
   static constexpr bool shares_first_unit = model.tied_head;
+  static constexpr bool caps_logits = model.soft_cap.logits > 0;
   static constexpr bool over_sequences = is_over_sequences<objective_of<R>>, is_taught = has_teacher<objective_of<R>>;
 
   struct OwnParams : ParameterLayout {
@@ -65,8 +66,8 @@ template <class R> struct VocabularyHead {
     Slice in_MD;  ///< the final norm's output; its gradient overwrites it, chunk by chunk
     NormStatistics norm;
     Slice loss_C, logits_CV;  ///< losses of a chunk, unless the objective is over sequences
-    Slice dlogits_CV;         ///< only if the compute dtype is narrower than that of the logits, whose place it takes
-                              ///< otherwise
+    Slice dlogits_CV;         ///< only if the compute dtype is narrower than that of the logits, or if these must stay,
+                              ///< as their cap's slope follows from them; it takes their place otherwise
     std::conditional_t<over_sequences, SequenceSlices<R>, Nothing> sequences;
     std::conditional_t<is_taught, TaughtSlices, Nothing> taught;
     constexpr Saved(SavedPlacement activations, SavedPlacement statistics, std::int64_t M)
@@ -78,7 +79,8 @@ template <class R> struct VocabularyHead {
         loss_C = statistics.take({1, CV.rows});
       logits_CV = (rounds_logits<typename R::precision> ? activations : statistics).take(CV);
       if constexpr (is_taught) taught = {statistics, CV};
-      if (narrows_gradient<R> && !rounds_logits<typename R::precision>) dlogits_CV = activations.take(CV);
+      if (caps_logits || (narrows_gradient<R> && !rounds_logits<typename R::precision>))
+        dlogits_CV = activations.take(CV);
     }
   };
   using Temporary = Nothing;

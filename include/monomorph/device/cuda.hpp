@@ -71,7 +71,8 @@ struct Cuda {
   /// What cuDNN asks for, or the number that kernels of ours keep for each query.
   static constexpr std::int64_t attention_workspace_bytes(const PassExtent& of) {
     const AttentionExtent extent{of.batch, of.tokens, of.heads, of.kv_heads, of.head_dim};
-    const bool by_cudnn = of.compute_bytes == 2 && of.tiled && !of.within_documents && cudnn_takes(extent, of.mask);
+    const bool by_cudnn =
+        of.compute_bytes == 2 && of.tiled && !of.within_documents && !of.capped && cudnn_takes(extent, of.mask);
     return by_cudnn ? cudnn_workspace_bytes(extent) : of.batch * of.heads * of.tokens * larger_of(4, of.compute_bytes);
   }
 };

@@ -82,6 +82,7 @@ template <class R> void MaskedLanguageHead<R>::decode(const DecodeTensorsOf<R>& 
   model::normalize<R>(t, p.final_norm, temporary.norm, t.x_BD, normed_BD);
   linear(t.queue, normed_BD, t.params[p.table_VD], detail::logit_bias<R>(t, t.statistics[temporary.bias_V]),
          t.logits_BV);
+  detail::cap_logits(t.queue, t.logits_BV, trunk_of<R>.soft_cap.logits);
 }
 
 }  // namespace monomorph

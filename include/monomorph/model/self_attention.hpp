@@ -26,7 +26,8 @@ template <class R> struct AttentionPass {
   View qk = model.qk_norm ? t.activation(t.saved.qk_M) : qkv.columns(0, Q + K);
   View q = qk.columns(0, Q), k = qk.columns(Q, K), attended = t.activation(t.saved.attended_MQ);
   View lse_BNT = t.statistic(t.saved.lse).reshaped({t.t.batch * model.n_heads, t.t.tokens});
-  AttentionShape shape{t.t.batch, t.t.tokens, model.n_heads, model.kv_heads(), model.head_width(), Part::score_scale()};
+  AttentionShape shape{t.t.batch,          t.t.tokens,          model.n_heads,    model.kv_heads(),
+                       model.head_width(), Part::score_scale(), Part::score_cap()};
 };
 
 /// Adds what the adapters of queries, keys and values make of the part's input.
@@ -168,7 +169,8 @@ template <class R> void SelfAttention<R>::decode(const PartDecode<SelfAttention>
     rotary(t.queue, qkv.columns(0, Q + K), t.t.rotary_cos_TH, t.t.rotary_sin_TH, t.t.batch, 0, false, tokens.origins_B);
   write_to_pages(t.queue, k, k_cache, tokens);
   write_to_pages(t.queue, v, v_cache, tokens);
-  const AttentionShape shape{1, t.t.batch, model.n_heads, model.kv_heads(), model.head_width(), score_scale()};
+  const AttentionShape shape{1,          t.t.batch, model.n_heads, model.kv_heads(), model.head_width(), score_scale(),
+                             score_cap()};
   if (tokens.from_beginning)
     tiled_attention(t.queue, q, k, v, attended, t.statistic(t.temporary.lse).reshaped({model.n_heads, t.t.batch}),
                     shape, mask, tokens.origins_B);

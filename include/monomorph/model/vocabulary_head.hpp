@@ -5,6 +5,7 @@
 #include <monomorph/model/normalize.hpp>
 #include <monomorph/runtime/kernels/cross_entropy.hpp>
 #include <monomorph/runtime/kernels/distillation.hpp>
+#include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/kernels/linear.hpp>
 #include <monomorph/runtime/kernels/sequences.hpp>
 #include <monomorph/runtime/kernels/step_scalars.hpp>
@@ -13,6 +14,11 @@
 namespace monomorph {
 
 namespace detail {
+
+/// The last of what makes logits. Those of 16 bits are rounded before and after, as PyTorch's autocast does.
+void cap_logits(auto queue, const View& logits, double cap) {
+  if (cap > 0) soft_cap(queue, logits, cap, logits);
+}
 
 /// What the norm has made, in the chunks of tokens whose logits exist at a time.
 template <class R> struct LossChunks {
@@ -28,6 +34,7 @@ template <class R> struct LossChunks {
   void each(auto&& f) const {
     for_each([&](const TokenLogits& logits, std::int64_t first) {
       linear(t.queue, in_MD.rows(first, logits.logits_CV.shape.rows), weight_VD, bias_V, logits.logits_CV);
+      cap_logits(t.queue, logits.logits_CV, Head::model.soft_cap.logits);
       f(logits, first);
     });
   }
@@ -38,6 +45,11 @@ template <class R> struct LossChunks {
       Objective::loss(t.queue, taught(logits, first), *t.objective);
     else
       Objective::loss(t.queue, logits, *t.objective);
+  }
+  /// From gradients of logits to those of what the product has made.
+  void uncap(const TokenLogits& logits) const {
+    if constexpr (Head::caps_logits)
+      soft_cap_backward(t.queue, logits.logits_CV, logits.dlogits_CV, Head::model.soft_cap.logits, logits.dlogits_CV);
   }
   /// Whether the objective has all that it compares with.
   bool is_complete() const {
@@ -77,6 +89,7 @@ template <class R> struct LossChunks {
     const std::int64_t n = logits.logits_CV.shape.rows;
     const View teacher_CV = t.statistics[saved.taught.teacher_CV].rows(0, n);
     linear(t.queue, t.teacher.in_MD.rows(first, n), t.teacher.weight_VD, {}, teacher_CV);
+    cap_logits(t.queue, teacher_CV, objective_of<R>::Teacher::model.soft_cap.logits);
     return {logits, teacher_CV, t.statistics[saved.taught.metrics_4C].columns(0, n)};
   }
   View losses(std::int64_t first, std::int64_t n) const {
@@ -130,11 +143,13 @@ template <class R> void each_gradient(const LossChunks<R>& chunks, auto&& f) {
       logits.sum = nullptr;
       logits.weight_C = t.statistics[chunks.saved.sequences.weight_M].columns(first, logits.logits_CV.shape.rows);
       cross_entropy(t.queue, logits);
+      chunks.uncap(logits);
       f(logits, first);
     });
   } else {
     chunks.each([&](const TokenLogits& logits, std::int64_t first) {
       chunks.token_loss(logits, first);
+      chunks.uncap(logits);
       f(logits, first);
     });
   }
@@ -181,6 +196,7 @@ template <class R> void VocabularyHead<R>::decode(const DecodeTensorsOf<R>& t) {
   const View normed_BD = t.activations[temporary.normed_BD];
   model::normalize<R>(t, p.final_norm, temporary.norm, t.x_BD, normed_BD);
   linear(t.queue, normed_BD, t.params[weight_VD(p)], {}, t.logits_BV);
+  detail::cap_logits(t.queue, t.logits_BV, model.soft_cap.logits);
 }
 
 }  // namespace monomorph

@@ -85,7 +85,8 @@ template <class Tower> constexpr PassExtent layer_extent(std::int64_t micro_batc
           .compute_bytes = size_of(Tower::precision::compute_dtype),
           .mask = Attention::mask,
           .within_documents = Attention::within_documents,
-          .tiled = model.attention_kernel == AttentionKernel::tiled};
+          .tiled = model.attention_kernel == AttentionKernel::tiled,
+          .capped = model.soft_cap.scores > 0};
 }
 
 /// The most of bytes_of(extent) of the recipe's own attention and of those of its layers, which take turns.

@@ -53,6 +53,16 @@ template <std::int64_t features> struct EmbeddingWidthInRange {
                   "(docs/rules.md#enc-05)");
   }
 };
+template <std::int64_t logits_millionths, bool makes_embeddings> struct CappedLogitsAreMade {
+  static constexpr bool is_cap = million / 1000 <= logits_millionths && logits_millionths < beyond_millionths;
+  static constexpr bool holds = !makes_embeddings || !is_cap;  // others are MODEL-19's
+  static consteval void explain() {
+    static_assert(holds,
+                  "[ENC-06] soft_cap.logits must be 0 in a model that makes embeddings, which has no logits to cap; "
+                  "leave it out, or change model to a kind that makes logits, such as a DecoderSpec "
+                  "(docs/rules.md#enc-06)");
+  }
+};
 template <class Objective, class Attention, bool over_sequences, bool within_documents> struct SequencesAreKeptApart {
   static constexpr bool holds = !over_sequences || within_documents;
   static consteval void explain() {
@@ -71,6 +81,7 @@ template <class R> consteval auto output_rules() {
   return RuleList<
       EmbeddingsHaveObjective<Objective, is_given, is_wanted>, ObjectiveHasEmbeddings<Objective, is_given, is_wanted>,
       TextsAreKeptApart<Attention, is_given, bool{Attention::within_documents}>,
+      CappedLogitsAreMade<millionths_up(trunk_of<R>.soft_cap.logits), is_given>,
       SequencesAreKeptApart<Objective, Attention, is_over_sequences<Objective>, bool{Attention::within_documents}>>{};
 }
 

@@ -159,6 +159,18 @@ template <std::int64_t embedding_millionths, std::int64_t attention_millionths> 
   }
 };
 
+template <std::int64_t scores_millionths, std::int64_t logits_millionths> struct SoftCapsPositive {
+  static constexpr bool is_cap(std::int64_t millionths) {
+    return millionths == 0 || (million / 1000 <= millionths && millionths < beyond_millionths);
+  }
+  static constexpr bool holds = is_cap(scores_millionths) && is_cap(logits_millionths);
+  static consteval void explain() {
+    static_assert(holds,
+                  "[MODEL-19] soft_cap.scores and soft_cap.logits must be 0, which is none, or at least 0.001 and "
+                  "finite; change SoftCapSpec, or leave it out (docs/rules.md#model-19)");
+  }
+};
+
 /// What follows from the sizes may be computed.
 constexpr bool sizes_countable(const auto& model) {
   return is_count(model.vocab_size) && is_count(model.n_heads) && is_count(model.d_model) &&
@@ -188,6 +200,7 @@ template <class R> consteval auto model_rules() {
       FeedForwardInProportion<model.d_ff.value_or(1), width, model.d_ff.given>,
       MultipliersPositive<millionths_up(model.multiplier.embedding),
                           millionths_up(model.multiplier.attention.value_or(1))>,
+      SoftCapsPositive<millionths_up(model.soft_cap.scores), millionths_up(model.soft_cap.logits)>,
       ParametersCountable<model.n_layers.value, width, heads, countable ? model.head_width() : 0,
                           countable ? model.ff_width() : 0>>{};
 }

@@ -7,6 +7,7 @@
 #include <monomorph/spec/initialization_spec.hpp>
 #include <monomorph/spec/multiplier_spec.hpp>
 #include <monomorph/spec/rotary_spec.hpp>
+#include <monomorph/spec/soft_cap_spec.hpp>
 
 namespace monomorph {
 
@@ -71,6 +72,7 @@ struct DecoderSpec {
   Defaulted<Position> position = Position::learned;
   RotarySpec rotary{};  ///< read if position is rotary
   MultiplierSpec multiplier{};
+  SoftCapSpec soft_cap{};
   BiasSpec bias{};
   Defaulted<bool> tied_head = true;  ///< the head is the embedding table
   DropoutSpec dropout{};
@@ -109,5 +111,5 @@ MONOMORPH_SPEC(monomorph::NormSpec, kind, epsilon, bias);
 MONOMORPH_SPEC(monomorph::BiasSpec, qkv, attention_out, mlp);
 MONOMORPH_SPEC(monomorph::DropoutSpec, embedding, attention, residual);
 MONOMORPH_SPEC(monomorph::DecoderSpec, vocab_size, n_layers, n_heads, d_model, context_length, n_kv_heads, head_dim,
-               d_ff, d_ff_multiple, vocab_multiple, norm, qk_norm, activation, position, rotary, multiplier, bias,
-               tied_head, dropout, attention_kernel, initialization);
+               d_ff, d_ff_multiple, vocab_multiple, norm, qk_norm, activation, position, rotary, multiplier, soft_cap,
+               bias, tied_head, dropout, attention_kernel, initialization);

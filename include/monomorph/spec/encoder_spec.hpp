@@ -29,6 +29,7 @@ struct EncoderSpec {
   Defaulted<Position> position = Position::learned;  ///< they begin anew with each text
   RotarySpec rotary{};
   MultiplierSpec multiplier{};
+  SoftCapSpec soft_cap{};  ///< of scores: there are no logits (ENC-06)
   BiasSpec bias{};
   DropoutSpec dropout{};
   Defaulted<AttentionKernel> attention_kernel = AttentionKernel::tiled;
@@ -56,6 +57,7 @@ struct EncoderSpec {
             .position = position,
             .rotary = rotary,
             .multiplier = multiplier,
+            .soft_cap = soft_cap,
             .bias = bias,
             .tied_head = tied_head,
             .dropout = dropout,
@@ -71,4 +73,4 @@ struct EncoderSpec {
 
 MONOMORPH_SPEC(monomorph::EncoderSpec, vocab_size, n_layers, n_heads, d_model, context_length, pooling, d_embedding,
                unit_length, n_kv_heads, head_dim, d_ff, d_ff_multiple, vocab_multiple, norm, qk_norm, activation,
-               position, rotary, multiplier, bias, dropout, attention_kernel, initialization);
+               position, rotary, multiplier, soft_cap, bias, dropout, attention_kernel, initialization);

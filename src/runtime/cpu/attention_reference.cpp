@@ -10,6 +10,7 @@
 #include "runtime/isa/vector_math.hpp"
 #include "runtime/kernels/dtypes.hpp"
 #include "runtime/kernels/row_mask.hpp"
+#include "runtime/kernels/soft_cap_math.hpp"
 
 /// Attention with dropout on the probabilities, a row of scores at a time. Legend: i is a query's position, j a key's.
 namespace monomorph::cpu {
@@ -79,11 +80,22 @@ template <class S, class T> void narrow_row(const T* from, S* to, std::int64_t n
   for (std::int64_t h = 0; h < n; ++h) narrow(from[h], to[h]);
 }
 
+/// What the softmax takes of a product of a query and a key, and how that follows the product.
+template <class T> struct Score {
+  T value, slope;
+  Score(T product, const AttentionShape& shape)
+      : value(product * static_cast<T>(shape.scale)), slope(static_cast<T>(shape.scale)) {
+    if (shape.cap == 0) return;
+    value = SoftCap<T>(shape.cap)(value);
+    slope = SoftCapGradient<T>(shape.cap)(value, slope);
+  }
+};
+
 template <class S>
 void forward_head(const View& q, const View& k, const View& v, const View& out, const View& lse, const HeadOf<S>& head,
                   const DropoutKey& dropout) {
   using T = Compute<S>;
-  const auto& [batch, tokens, heads, kv_heads, features, scale] = head.shape;
+  const auto& [batch, tokens, heads, kv_heads, features, scale, cap] = head.shape;
   T* query = workspace_for<T>(tokens + 2 * features);
   T* sums = query + features;
   T* scores = sums + features;
@@ -92,7 +104,7 @@ void forward_head(const View& q, const View& k, const View& v, const View& out, 
     T highest = -std::numeric_limits<T>::infinity(), total = 0;
     const KeyRange seen = head.mask.keys(i);
     for (std::int64_t j = seen.first; j < seen.end; ++j) {
-      scores[j] = dot(query, head.key(k, j), features) * static_cast<T>(scale);
+      scores[j] = Score<T>(dot(query, head.key(k, j), features), head.shape).value;
       highest = scores[j] > highest ? scores[j] : highest;
     }
     for (std::int64_t j = seen.first; j < seen.end; ++j) total += scores[j] = std::exp(scores[j] - highest);
@@ -125,9 +137,10 @@ void backward_query_head(const BackwardViews& x, const HeadOf<S>& head, const Dr
     DropoutRow dropped(dropout, head.sample, i);
     const KeyRange seen = head.mask.keys(i);
     for (std::int64_t j = seen.first; j < seen.end; ++j) {
-      const T p = std::exp(dot(query, head.key(x.k, j), features) * static_cast<T>(shape.scale) - lse);
+      const Score<T> score(dot(query, head.key(x.k, j), features), shape);
+      const T p = std::exp(score.value - lse);
       const T factor = static_cast<T>(dropped[head.element(j)]);
-      const T ds = p * (factor * dot(dout, head.key(x.v, j), features) - delta) * static_cast<T>(shape.scale);
+      const T ds = p * (factor * dot(dout, head.key(x.v, j), features) - delta) * score.slope;
       add_row(dvalues + j * features, p * factor, dout, features);
       add_row(dkeys + j * features, ds, query, features);
       add_row(dquery, ds, head.key(x.k, j), features);

@@ -27,11 +27,11 @@ void add_to_sum(const TokenLogits& logits, std::int64_t n) {
   if (logits.sum != nullptr) logits.sum->add({.loss = row_total(logits.loss_C), .tokens = n});
 }
 
-/// A token's logits as a function reads and overwrites them: in their place, or, if they are narrower, in a thread's
-/// own.
-template <class S> View in_arithmetic(const View& row) {
+/// A token's logits as a function reads and overwrites them: in their place, or, if they are narrower or must stay, in
+/// a thread's own.
+template <class S> View in_arithmetic(const View& row, bool stays) {
   constexpr DType dtype = std::same_as<S, double> ? DType::fp64 : DType::fp32;
-  if (row.dtype == dtype) return row;
+  if (row.dtype == dtype && !stays) return row;
   thread_local std::vector<S> widened;
   widened.resize(static_cast<std::size_t>(row.shape.cols));
   const View copied{reinterpret_cast<std::byte*>(widened.data()), dtype, row.shape};
@@ -41,8 +41,9 @@ template <class S> View in_arithmetic(const View& row) {
 
 template <class S, class F> void each_row(const TokenLogits& tokens, F token_loss) {
   const View &logits = tokens.logits_CV, &dlogits = tokens.dlogits_CV;
+  const bool stays = dlogits.present() && dlogits.data != logits.data;
   parallel_for(logits.shape.rows, [&](std::int64_t i) {
-    const View row = in_arithmetic<S>(logits.rows(i, 1));
+    const View row = in_arithmetic<S>(logits.rows(i, 1), stays);
     const std::int32_t target = tokens.targets_C[i];
     const bool counted = target != ignored_target;
     tokens.loss_C.as<S>()[i] = counted ? static_cast<S>(token_loss(row.as<S>(), tokens.vocab_size, target)) : S{0};

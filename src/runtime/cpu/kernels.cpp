@@ -60,5 +60,7 @@ MONOMORPH_DISPATCH(ExactSum, sum_of_magnitudes, (View x), (x))
 MONOMORPH_DISPATCH(double, greatest_magnitude, (View x), (x))
 MONOMORPH_DISPATCH(void, scale, (View x, double a, View y), (x, a, y))
 MONOMORPH_DISPATCH(void, scale_and_add, (View x, double a, View y, double b), (x, a, y, b))
+MONOMORPH_DISPATCH(void, soft_cap, (View x, double cap, View y), (x, cap, y))
+MONOMORPH_DISPATCH(void, soft_cap_backward, (View y, View dy, double cap, View dx), (y, dy, cap, dx))
 
 }  // namespace monomorph::cpu

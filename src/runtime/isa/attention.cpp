@@ -1,4 +1,5 @@
 #include "attention_blocks.hpp"
+#include "score_cap.hpp"
 
 /// Keeps scores transposed, keys by queries, so that the softmax goes over rows of vectors.
 namespace monomorph::cpu::MONOMORPH_ISA {
@@ -77,7 +78,7 @@ void softmax_column(ForwardWorkspace<T>& workspace, Index first_query, Index fir
 
 template <class T>
 void forward_pair(ForwardWorkspace<T>& workspace, const Tile<T>& keys, const Tile<T>& values, Index first_key,
-                  Index n_queries, Index n_keys, Index features, bool first, T scale) {
+                  Index n_queries, Index n_keys, Index features, bool first, T scale, const ScoreCap<T>& cap) {
   constexpr Index width = lane_count<T>;
   SeenKeys<T>& seen = workspace.seen;
   seen.look_at(first_key);
@@ -89,6 +90,9 @@ void forward_pair(ForwardWorkspace<T>& workspace, const Tile<T>& keys, const Til
     multiply<Into::empty>(Product<T>{keys.data + key * keys.stride, keys.stride, 1, workspace.queries_HQ + begin,
                                      block<T>, workspace.scores_KQ + key * block<T> + begin, block<T>, features},
                           (end - begin) / width);
+    if (cap.given)
+      for (Index row = key; row < key + group_rows; ++row)
+        cap.apply(workspace.scores_KQ + row * block<T> + begin, end - begin);
   }
   for (Index query = 0; query < columns; query += width) softmax_column(workspace, query, first_key, n_keys, scale);
   for (Index query = 0; query < n_queries; query += group_rows) {
@@ -124,18 +128,19 @@ template <class S> void forward_block(const AttentionCall& call, Index sample, I
   transpose(read_tile(queries, workspace.keys), padded_rows<T>(queries.rows), padded, workspace.queries_HQ, block<T>);
   read_seen_keys(head, i, queries.rows, workspace.seen);
   const Index first_block = head.first_block(i), last_block = head.last_block(i);
+  const ScoreCap<T> cap(shape);
   for (Index j = first_block; j <= last_block; ++j) {
     const Rows<S> keys = head.key_rows(call.k, j), values = head.key_rows(call.v, j);
     forward_pair<T>(workspace, read_tile(keys, workspace.keys), read_tile(values, workspace.values), j * block<T>,
                     queries.rows, round_up(keys.rows, group_rows), shape.head_dim, j == first_block,
-                    static_cast<T>(shape.scale * log2_e));
+                    static_cast<T>(cap.scale * log2_e), cap);
   }
   T* lse = head.lse(i);
   for (Index query = 0; query < queries.rows; ++query) {
     const T factor = 1 / workspace.total[query];
     for (Index h = 0; h < padded; ++h) workspace.sums_QH[query * padded + h] *= factor;
     lse[query] =
-        workspace.highest[query] * static_cast<T>(shape.scale) + static_cast<T>(__builtin_log(workspace.total[query]));
+        workspace.highest[query] * static_cast<T>(cap.scale) + static_cast<T>(__builtin_log(workspace.total[query]));
   }
   write_tile(workspace.sums_QH, out);
 }

@@ -1,4 +1,5 @@
 #include "attention_blocks.hpp"
+#include "score_cap.hpp"
 
 /// Keeps scores as queries by keys, so that the keys are transposed once for all queries.
 namespace monomorph::cpu::MONOMORPH_ISA {
@@ -47,9 +48,12 @@ template <class S> void prepare_rows(BackwardWorkspace<Compute<S>>& workspace, c
 
 /// Probabilities from scores (in p) and the scores' gradient from that of the probabilities (in ds). Zero where a
 /// product reads of a query what it does not see.
-template <class T> void softmax_rows(BackwardWorkspace<T>& workspace, const Pair& pair, double scale) {
+template <bool capped, class T>
+void softmax_rows(BackwardWorkspace<T>& workspace, const Pair& pair, const AttentionShape& shape) {
   constexpr Index width = lane_count<T>;
-  const T exponent_scale = static_cast<T>(scale * log2_e), gradient_scale = static_cast<T>(scale);
+  const ScoreCap<T> cap(shape);
+  const T exponent_scale = static_cast<T>(cap.scale * log2_e), gradient_scale = static_cast<T>(shape.scale);
+  const SoftCapGradient<T> uncapped(capped ? shape.cap : 1);
   for (Index query = 0; query < pair.n_queries; ++query) {
     T* p_row = workspace.p_QK + query * block<T>;
     T* ds_row = workspace.ds_QK + query * block<T>;
@@ -58,10 +62,15 @@ template <class T> void softmax_rows(BackwardWorkspace<T>& workspace, const Pair
     const Index end = round_up(end_of_keys(workspace.seen, pair, group), width);
     const Index first = workspace.seen.first_in_block[query];
     const Index first_of_group = workspace.seen.first_in_block[group];
+    if constexpr (capped) cap.apply(p_row + first / width * width, end - first / width * width);
     for (Index key = first / width * width; key < end; key += width) {
-      const Lanes<T> p = power_of_two(load(p_row + key) * exponent_scale - lse);
+      const Lanes<T> score = load(p_row + key), p = power_of_two(score * exponent_scale - lse);
       store(p_row + key, p);
-      store(ds_row + key, p * (load(ds_row + key) - delta) * gradient_scale);
+      const Lanes<T> ds = p * (load(ds_row + key) - delta) * gradient_scale;
+      if constexpr (capped)
+        store(ds_row + key, uncapped(score, ds));
+      else
+        store(ds_row + key, ds);
     }
     for (Index key = first_of_group / group_rows * group_rows; key < first; ++key) p_row[key] = ds_row[key] = 0;
     for (Index key = workspace.seen.end_in_block[query]; key < end; ++key) p_row[key] = ds_row[key] = 0;
@@ -84,7 +93,7 @@ void probabilities(BackwardWorkspace<T>& workspace, const Tile<T>& queries, cons
                                      block<T>, workspace.ds_QK + query * block<T> + skip, block<T>, shape.head_dim},
                           (end - skip) / width);
   }
-  softmax_rows(workspace, pair, shape.scale);
+  (shape.cap > 0 ? softmax_rows<true, T> : softmax_rows<false, T>)(workspace, pair, shape);
 }
 
 /// dkeys += dsᵀ queries and dvalues += pᵀ douts.

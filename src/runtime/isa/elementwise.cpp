@@ -1,5 +1,6 @@
 #include <cstring>
 #include "runtime/isa/rows.hpp"
+#include "runtime/kernels/soft_cap_math.hpp"
 
 namespace monomorph::cpu::MONOMORPH_ISA {
 
@@ -45,6 +46,14 @@ void scale_and_add(View x, double a, View y, double b) {
     elementwise<S>(
         y, [a = static_cast<S>(a), b = static_cast<S>(b)](S u, S v) { return a * u + b * v; }, x, y);
   });
+}
+
+void soft_cap(View x, double cap, View y) {
+  in_compute_type(y.dtype, [&]<class S>() { elementwise<S>(y, SoftCap<S>(cap), x); });
+}
+
+void soft_cap_backward(View y, View dy, double cap, View dx) {
+  in_compute_type(dx.dtype, [&]<class S>() { elementwise<S>(dx, SoftCapGradient<S>(cap), y, dy); });
 }
 
 }  // namespace monomorph::cpu::MONOMORPH_ISA

@@ -1,5 +1,6 @@
 #include "attention.hpp"
 #include "attention_blocks.hpp"
+#include "score_cap.hpp"
 
 namespace monomorph::cpu::MONOMORPH_ISA {
 namespace {
@@ -56,12 +57,17 @@ void add_values(T* sums, T rescale, const T* p, const SeenPlaces<S>& seen, Index
 
 /// Takes in n places of the sequence, from `first` on. Scores are in units of log(2).
 template <class S, class T>
-void add_places(RunningSoftmax<T>& state, const T* query, const SeenPlaces<S>& seen, Index first, Index n, T scale) {
+void add_places(RunningSoftmax<T>& state, const T* query, const SeenPlaces<S>& seen, Index first, Index n, T scale,
+                const ScoreCap<T>& cap) {
   constexpr Index together = 4, width = lane_count<T>;
   Index place = 0;
   for (; place + together <= n; place += together)
     score_places<together>(query, seen, first + place, scale, state.p + place);
   for (; place < n; ++place) score_places<1>(query, seen, first + place, scale, state.p + place);
+  if (cap.given) {
+    for (Index i = n; i % width != 0; ++i) state.p[i] = 0;
+    cap.apply(state.p, round_up(n, width));
+  }
   T highest = state.highest;
   for (Index i = 0; i < n; ++i) highest = state.p[i] > highest ? state.p[i] : highest;
   for (Index i = n; i % width != 0; ++i) state.p[i] = static_cast<T>(minus_infinity);
@@ -98,6 +104,8 @@ template <class S> void attend(const PagedAttentionCall& call, Index token, Inde
                            call.k_cache.stride,
                            call.v_cache.stride,
                            features};
+  const ScoreCap<T> cap(shape, log2_e);
+  const T scale = static_cast<T>(cap.given ? 1 : shape.scale * log2_e);
   for (Index head = kv_head * group; head < (kv_head + 1) * group; ++head) {
     const S* q = call.q.as<const S>() + token * call.q.stride + head * features;
     S* out = call.out.as<S>() + token * call.out.stride + head * features;
@@ -105,7 +113,7 @@ template <class S> void attend(const PagedAttentionCall& call, Index token, Inde
     for (Index i = 0; i < features; ++i) query[i] = widen(q[i]);
     RunningSoftmax<T> state;
     for (Index first = range.first; first < range.end; first += chunk)
-      add_places(state, query, seen, first, smaller(chunk, range.end - first), static_cast<T>(shape.scale * log2_e));
+      add_places(state, query, seen, first, smaller(chunk, range.end - first), scale, cap);
     const T total = sum_of<T>(state.total);
     for (Index i = 0; i < features; ++i) narrow(state.sums[i] / total, out[i]);
   }

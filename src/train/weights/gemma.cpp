@@ -10,7 +10,7 @@
 #include <vector>
 
 /// Gemma 2 and the text models of Gemma 3: Llama's tensors and two norms more, local layers among those that see all, a
-/// gated GELU, norms that are centred at zero, and embedded tokens that are multiplied by sqrt(d_model).
+/// gated GELU, norms that are centred at zero, embedded tokens that are multiplied by sqrt(d_model), and soft caps.
 namespace monomorph::train {
 namespace {
 
@@ -145,10 +145,27 @@ constexpr ConfigRow rotary_by_type{"rope_parameters", "null", [](const PortableM
 constexpr ConfigRow gated_activation =
     config_rows::activation_of<config_rows::gated_activations>("hidden_activation", "\"gelu_pytorch_tanh\"");
 
-/// A cap would be a number; recipes have none.
-constexpr ConfigRow no_cap(std::string_view key, const char* absent) {
-  return {key, absent, [](const PortableModel&) -> json { return nullptr; }};
+/// A number, or null for none.
+template <auto cap> constexpr ConfigRow soft_cap(std::string_view key, const char* absent) {
+  return {key, absent,
+          [](const PortableModel& portable) -> json {
+            const double value = portable.model.soft_cap.*cap;
+            return value > 0 ? json(value) : json(nullptr);
+          },
+          [](PortableModel& portable, const json& value) {
+            if (!value.is_null() && !value.is_number()) throw WrongType{};
+            const double number = value.is_null() ? 0 : value.get<double>();
+            if (!value.is_null() && (number < 0.001 || number > 1e9))
+              throw NotExpressible{"it must be at least 0.001 and at most 1e9, or null"};
+            portable.model.soft_cap.*cap = number;
+          }};
 }
+constexpr ConfigRow logits_cap(const char* absent) {
+  return soft_cap<&SoftCapSpec::logits>("final_logit_softcapping", absent);
+}
+/// Of Gemma 3, whose layers in transformers keep such a number and read it nowhere.
+constexpr ConfigRow no_scores_cap{"attn_logit_softcapping", "null",
+                                  [](const PortableModel&) -> json { return nullptr; }};
 
 /// Newer files may say null for no.
 constexpr ConfigRow one_direction{"use_bidirectional_attention", "false", config_rows::always<false>,
@@ -159,13 +176,12 @@ constexpr ConfigRow one_direction{"use_bidirectional_attention", "false", config
 constexpr Absent absent{.head_dim = "256", .kv_heads = "4", .tied_head = "true"};
 constexpr auto gemma2_config =
     rows_and(absent, rotary_parameters, embedding_multiplier, gated_activation, attention_bias, score_divisor,
-             alternating_layer_types, local_window, no_cap("attn_logit_softcapping", "50.0"),
-             no_cap("final_logit_softcapping", "30.0"), one_direction);
+             alternating_layer_types, local_window, soft_cap<&SoftCapSpec::scores>("attn_logit_softcapping", "50.0"),
+             logits_cap("30.0"), one_direction);
 constexpr auto gemma3_config =
     rows_and({.head_dim = "256", .kv_heads = "4", .rotary_base = "1e6", .tied_head = "true"}, embedding_multiplier,
              gated_activation, attention_bias, score_divisor, window_pattern, layer_types, local_window,
-             local_rotary_base, rotary_by_type, no_cap("attn_logit_softcapping", "null"),
-             no_cap("final_logit_softcapping", "null"), one_direction);
+             local_rotary_base, rotary_by_type, no_scores_cap, logits_cap("null"), one_direction);
 
 /// How a cache is kept as text is generated, and what hidden_activation and layer_types take the place of.
 constexpr std::array<std::string_view, 3> gemma_ignored{"cache_implementation", "hidden_act",

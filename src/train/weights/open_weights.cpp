@@ -40,8 +40,24 @@ std::vector<std::string> compared(const std::string& path, const ModelFacts& the
   return notes;
 }
 
+/// Of specs that were added to the language later, older checkpoints say nothing: their models are as by default.
+template <DescribedSpec Spec> void add_later_facts(const std::string& prefix, const Spec& spec, ModelFacts& facts) {
+  for_each_field(spec, [&](const std::string& name, const auto& field) {
+    using Field = std::remove_cvref_t<decltype(field)>;
+    const std::string of_field = prefix + name + ".";
+    if constexpr (requires { Field::came_later; }) {
+      std::vector<Fact> later;
+      add_facts(of_field, field, later);
+      for (Fact& fact : later) facts.emplace(std::move(fact.name), std::move(fact.value));
+    } else if constexpr (DescribedSpec<Field>) {
+      add_later_facts(of_field, field, facts);
+    }
+  });
+}
+
 /// What decides the function of any recipe's model, from the facts that checkpoints keep of their recipe.
-ModelFacts function_facts(const std::map<std::string, std::string>& recipe_facts) {
+ModelFacts function_facts(ModelFacts recipe_facts) {
+  add_later_facts("model.", DecoderSpec{}, recipe_facts);
   ModelFacts facts;
   for (const auto& [name, value] : recipe_facts)
     if (name == "layers" || name == "attention" || decides_function(name, recipe_facts)) facts.emplace(name, value);

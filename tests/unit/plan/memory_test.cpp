@@ -70,6 +70,24 @@ TEST_CASE("logits of 16 bits lie among the activations, with their gradients in 
 }
 
 namespace {
+template <class R> struct Capped : R {
+  static constexpr auto model = [] {
+    auto model = R::model;
+    model.soft_cap = {.scores = 50, .logits = 30};
+    return model;
+  }();
+};
+}  // namespace
+
+TEST_CASE("the gradients of logits with a soft cap have a place of their own, as those that are narrower have") {
+  constexpr plan::Memory bare = plan::memory<ByHand>(1, 2), capped = plan::memory<Capped<ByHand>>(1, 2);
+  CHECK(capped.activations == bare.activations + 4 * 256);  // 16 x 16 logits
+  CHECK(capped.total() == bare.total() + 4 * 256);
+  CHECK(plan::memory<Capped<Bf16>>(1, 2).total() == plan::memory<Bf16>(1, 2).total());
+  CHECK(plan::memory<Capped<InNarrowLogits>>(1, 2).total() == plan::memory<InNarrowLogits>(1, 2).total() + 2 * 256);
+}
+
+namespace {
 struct WithMuon : ByHand {
   using optimizer = optim::ByClass<optim::Muon, optim::AdamW>;
 };
@@ -206,6 +224,9 @@ TEST_CASE("the plan's workspace of attention that cuDNN does not take is that of
   CHECK(workspace() == of_products);
   extent.mask = {}, extent.tiled = false;
   CHECK(workspace() == of_products);
+  extent.tiled = true, extent.capped = true;
+  CHECK(workspace() == of_products);
+  extent.capped = false;
   extent.tiled = true, extent.head_dim = 256;
   CHECK(workspace() == of_products);
   extent.head_dim = 64, extent.compute_bytes = 4;

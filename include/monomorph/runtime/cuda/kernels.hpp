@@ -32,6 +32,8 @@ void zero(Queue queue, View x);
 void add(Queue queue, View x, View y);
 void scale(Queue queue, View x, double a, View y);
 void scale_and_add(Queue queue, View x, double a, View y, double b);
+void soft_cap(Queue queue, View x, double cap, View y);
+void soft_cap_backward(Queue queue, View y, View dy, double cap, View dx);
 void fill(Queue queue, View x, double value);
 void fill_normal(Queue queue, View x, const random::Stream& stream, std::uint64_t first, double std, double cutoff);
 void fill_uniform(Queue queue, View x, const random::Stream& stream, std::uint64_t first, double half_width);

@@ -12,7 +12,8 @@ namespace monomorph {
 
 struct AttentionShape {
   std::int64_t batch, tokens, heads, kv_heads, head_dim;
-  double scale;  ///< of the scores: 1 / sqrt(head_dim) as a rule
+  double scale;    ///< of the scores: 1 / sqrt(head_dim) as a rule
+  double cap = 0;  ///< scores s that are scaled become cap · tanh(s / cap), before the mask; 0: they stay
 };
 
 }  // namespace monomorph

@@ -16,7 +16,8 @@ struct TokenLogits {
   const std::int32_t* targets_C;  ///< below vocab_size; ignored_target counts for nothing
   std::int64_t vocab_size;
   View loss_C;      ///< gets each token's loss, 0 if it is ignored
-  View dlogits_CV;  ///< gets the gradient; absent in an evaluation. May be logits_CV itself, or of a narrower dtype
+  View dlogits_CV;  ///< gets the gradient; absent in an evaluation. May be logits_CV itself, or of a narrower dtype; if
+                    ///< it is not logits_CV, the logits stay
   const double* scale = &unscaled;  ///< of the gradient, which is of the sum over tokens
   LossSum* sum = nullptr;           ///< what the losses are added to, unless it is null
   View weight_C{};  ///< of the losses' dtype: what each token's gradient, and not its loss, is multiplied by; absent: 1
@@ -50,8 +51,8 @@ template <class F, class S> double call_token(const void* f, S* row, std::int64_
 }  // namespace detail
 
 /// A loss with arithmetic of the caller's own, from several threads: f(row, vocab_size, target) with the logits of a
-/// counted token, all float or all double (of 16 bits a copy in float), gives its loss, and leaves the gradient in the
-/// place of the logits.
+/// counted token, all float or all double (a copy, where they are of 16 bits or must stay), gives its loss, and leaves
+/// the gradient in the place of the logits.
 template <class F> void each_token(Queue, const TokenLogits& logits, const F& f) {
   detail::token_losses(logits, {&f, detail::call_token<F, float>, detail::call_token<F, double>});
 }

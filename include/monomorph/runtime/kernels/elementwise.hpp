@@ -10,4 +10,9 @@ void add(Queue, View x, View y);                                ///< y += x
 void scale(Queue, View x, double a, View y);                    ///< y = a x
 void scale_and_add(Queue, View x, double a, View y, double b);  ///< y = a x + b y
 
+/// y = cap · tanh(x / cap), which may take the place of x.
+void soft_cap(Queue, View x, double cap, View y);
+/// dx = (1 - (y / cap)²) · dy, which may take the place of dy.
+void soft_cap_backward(Queue, View y, View dy, double cap, View dx);
+
 }  // namespace monomorph::cpu

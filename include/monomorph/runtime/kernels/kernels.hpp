@@ -49,6 +49,7 @@ concept HasElementwiseKernels = requires(Queue queue, View v, DropoutKey key, ra
   fill_normal(queue, v, stream, std::uint64_t{}, 0.0, 0.0);
   fill_uniform(queue, v, stream, std::uint64_t{}, 0.0);
   scale(queue, v, 0.0, v);
+  soft_cap(queue, v, 1.0, v), soft_cap_backward(queue, v, v, 1.0, v);
   dropout(queue, v, v, key);
   dropout_add(queue, v, v, v, key);
   gelu_exact(queue, v, v), gelu_exact_backward(queue, v, v, v);

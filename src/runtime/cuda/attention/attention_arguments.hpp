@@ -6,6 +6,7 @@
 #include "runtime/cuda/launch/launch.hpp"
 #include "runtime/kernels/dtypes.hpp"
 #include "runtime/kernels/row_mask.hpp"
+#include "runtime/kernels/soft_cap_math.hpp"
 
 #include <stdexcept>
 
@@ -35,6 +36,8 @@ template <class S> struct AttentionArguments {
   AttentionMask mask;
   const std::int32_t* document_starts;
   AttentionDropout dropout;
+  SoftCap<T> cap;  ///< of kernels for capped scores
+  SoftCapGradient<T> uncapped;
 
   __device__ RowMask row_mask(int sample) const {
     const std::int64_t first = std::int64_t{sample} * tokens;
@@ -66,7 +69,9 @@ AttentionArguments<S> arguments_of(Queue queue, const AttentionCall& call, const
           static_cast<T>(shape.scale),
           call.mask,
           on_device(queue, call.document_starts, shape.batch * shape.tokens),
-          dropout};
+          dropout,
+          SoftCap<T>(shape.cap),
+          SoftCapGradient<T>(shape.cap)};
 }
 
 /// One head of one sample.
@@ -115,6 +120,15 @@ template <class F> void in_attention_tile(DType dtype, std::int64_t features, F 
     else
       throw std::logic_error("attention takes heads of up to 256 features");
   });
+}
+
+/// Calls f.operator()<capped>(): that scores have a cap is known when kernels are compiled, as those without one have
+/// no registers to spare.
+template <class F> void with_or_without_cap(const AttentionShape& shape, F f) {
+  if (shape.cap > 0)
+    f.template operator()<true>();
+  else
+    f.template operator()<false>();
 }
 
 /// A block for each tile of each of `sequences`.

@@ -39,14 +39,21 @@ template <class S> __device__ PhiloxKey dropout_of(const AttentionArguments<S>& 
   return call.dropout.drops ? call.dropout.query(sample, query) : PhiloxKey{};
 }
 
-template <class S, class T = Compute<S>>
+template <bool capped, class S, class T = Compute<S>>
 __device__ PairGradient<T> pair_gradient(const AttentionArguments<S>& call, const QueryTerms<T>& query,
                                          const PhiloxKey& dropped, int head, int key, T score, T dweight) {
   if (!query.seen.sees(key)) return {0, 0};
-  const T p = std::exp(score * call.scale - query.lse);
+  T p, slope = call.scale;
+  if constexpr (capped) {
+    const T bounded = call.cap(score * call.scale);
+    p = std::exp(bounded - query.lse);
+    slope = call.uncapped(bounded, slope);
+  } else {
+    p = std::exp(score * call.scale - query.lse);
+  }
   T factor = 1;
   if (call.dropout.drops) factor = call.dropout.template factor<T>(dropped, std::int64_t{head} * call.tokens + key);
-  return {p * factor, p * (factor * dweight - query.delta) * call.scale};
+  return {p * factor, p * (factor * dweight - query.delta) * slope};
 }
 
 // Queries.
@@ -67,7 +74,7 @@ __device__ void compute_delta(const AttentionArguments<S>& call, const TileRows<
   }
 }
 
-template <class S, class Tile>
+template <class S, class Tile, bool capped>
 __global__ void __launch_bounds__(tile_threads, Tile::blocks)
     query_gradients(const __grid_constant__ AttentionArguments<S> call) {
   auto& memory = block_memory<TileMemory<Tile>>();
@@ -96,7 +103,7 @@ __global__ void __launch_bounds__(tile_threads, Tile::blocks)
       MONOMORPH_UNROLL
       for (int j = 0; j < Tile::rows; ++j) {
         const int at = key + thread_x() + j * square;
-        scores[i][j] = pair_gradient(call, terms[i], dropped, head, at, scores[i][j], dweights[i][j]).score;
+        scores[i][j] = pair_gradient<capped>(call, terms[i], dropped, head, at, scores[i][j], dweights[i][j]).score;
       }
     }
     write_weights<Tile>(memory, scores);
@@ -111,7 +118,7 @@ __global__ void __launch_bounds__(tile_threads, Tile::blocks)
 template <class Tile> struct KeySums { TileSums<Tile> dk{}, dv{}; };
 
 /// Adds what a tile of queries of one head gives. Rows of products are keys, columns queries.
-template <class Tile, class S>
+template <bool capped, class Tile, class S>
 __device__ void add_queries(const AttentionArguments<S>& call, TileMemory<Tile>& memory, const RowMask& mask,
                             int sample, int head, int first_query, const TileRows<S>& keys, const TileRows<S>& values,
                             int first_key, KeySums<Tile>& sums) {
@@ -128,7 +135,7 @@ __device__ void add_queries(const AttentionArguments<S>& call, TileMemory<Tile>&
     MONOMORPH_UNROLL
     for (int i = 0; i < Tile::rows; ++i) {
       const int key = first_key + thread_y() + i * square;
-      const auto gradient = pair_gradient(call, terms, dropped, head, key, scores[i][j], dweights[i][j]);
+      const auto gradient = pair_gradient<capped>(call, terms, dropped, head, key, scores[i][j], dweights[i][j]);
       scores[i][j] = gradient.weight;
       dweights[i][j] = gradient.score;
     }
@@ -140,7 +147,7 @@ __device__ void add_queries(const AttentionArguments<S>& call, TileMemory<Tile>&
   add_weighted_rows<Tile>(memory, queries, sums.dk);
 }
 
-template <class S, class Tile>
+template <class S, class Tile, bool capped>
 __global__ void __launch_bounds__(tile_threads, 1) key_gradients(const __grid_constant__ AttentionArguments<S> call) {
   auto& memory = block_memory<TileMemory<Tile>>();
   const int sample = static_cast<int>(blockIdx.x) / call.kv_heads,
@@ -154,7 +161,7 @@ __global__ void __launch_bounds__(tile_threads, 1) key_gradients(const __grid_co
     for (int query = 0; query < call.tokens; query += Tile::side) {
       const KeyRange seen = seen_by_tile<Tile>(mask, query);
       if (seen.first < first_key + keys.n && first_key < seen.end)
-        add_queries<Tile>(call, memory, mask, sample, head, query, keys, values, first_key, sums);
+        add_queries<capped, Tile>(call, memory, mask, sample, head, query, keys, values, first_key, sums);
     }
   }
   const std::int64_t row = std::int64_t{sample} * call.tokens + first_key;
@@ -165,14 +172,16 @@ __global__ void __launch_bounds__(tile_threads, 1) key_gradients(const __grid_co
 
 void start_backward(Queue queue, const AttentionCall& call, const AttentionDropout& dropout) {
   if (!call.q.present()) return;
-  const auto& [batch, tokens, heads, kv_heads, features, scale] = call.shape;
+  const auto& [batch, tokens, heads, kv_heads, features, scale, cap] = call.shape;
   const std::int64_t sequences = batch * heads, kv_sequences = batch * kv_heads, rows = tokens;
   in_attention_tile(call.q.dtype, features, [&]<class S, class Tile>() {
     using T = Compute<S>;
     auto* delta = reinterpret_cast<T*>(workspace(queue, sequences * rows * static_cast<std::int64_t>(sizeof(T))));
     const auto arguments = arguments_of<S>(queue, call, dropout, delta);
-    launch(query_gradients<S, Tile>, tiles_of<Tile>(sequences, rows), queue, arguments);
-    launch(key_gradients<S, Tile>, tiles_of<Tile>(kv_sequences, rows), queue, arguments);
+    with_or_without_cap(call.shape, [&]<bool capped>() {
+      launch(query_gradients<S, Tile, capped>, tiles_of<Tile>(sequences, rows), queue, arguments);
+      launch(key_gradients<S, Tile, capped>, tiles_of<Tile>(kv_sequences, rows), queue, arguments);
+    });
   });
 }
 

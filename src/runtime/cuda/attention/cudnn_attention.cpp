@@ -85,8 +85,8 @@ CudnnPlanKey key_of(Direction direction, const AttentionCall& call) {
 
 bool cudnn_takes(const AttentionCall& call) {
   const bool narrow = call.q.dtype == DType::bf16 || call.q.dtype == DType::fp16;
-  return narrow && call.document_starts == nullptr && device::cudnn_takes(extent_of(call.shape), call.mask) &&
-         operands_fit(call);
+  return narrow && call.document_starts == nullptr && call.shape.cap == 0 &&
+         device::cudnn_takes(extent_of(call.shape), call.mask) && operands_fit(call);
 }
 
 void cudnn_attention(Queue queue, const AttentionCall& call) { plans().run(queue, Direction::forward, call); }

@@ -6,6 +6,7 @@
 #include "runtime/cuda/launch/launch.hpp"
 #include "runtime/cuda/launch/map_elements.hpp"
 #include "runtime/kernels/dtypes.hpp"
+#include "runtime/kernels/soft_cap_math.hpp"
 
 #include <cmath>
 #include <stdexcept>
@@ -35,6 +36,7 @@ template <class S> struct PagedArguments {
   Compute<S> scale;
   AttentionMask mask;
   PagedTokens tokens;
+  SoftCap<Compute<S>> cap;  ///< of kernels for capped scores
 };
 
 /// The keys and values of one head, from the first place of a new token's sequence that it sees.
@@ -71,7 +73,7 @@ template <class T> __device__ T over_warp(T sum) {
 }
 
 /// Places from `first` on, `warps` apart.
-template <class S, class T = Compute<S>>
+template <bool capped, class S, class T = Compute<S>>
 __device__ void take_places(const SeenKeys<S>& seen, int first, int lane, const T (&query)[lane_features],
                             SoftmaxPart<T>& part) {
   const PagedArguments<S>& call = seen.call;
@@ -87,6 +89,7 @@ __device__ void take_places(const SeenKeys<S>& seen, int first, int lane, const 
     MONOMORPH_UNROLL
     for (int j = 0; j < lane_features; ++j) sum += query[j] * key[j];
     sum = over_warp(sum) * call.scale;
+    if constexpr (capped) sum = call.cap(sum);
     scores[i] = is_there ? sum : -static_cast<T>(INFINITY);
     highest = scores[i] > highest ? scores[i] : highest;
   }
@@ -128,7 +131,7 @@ template <class T> __device__ T combined(const PagedMemory<T>& memory, int featu
   return sum / total;
 }
 
-template <class S>
+template <class S, bool capped>
 __global__ void __launch_bounds__(warps* warp) attend(const __grid_constant__ PagedArguments<S> call) {
   using T = Compute<S>;
   auto& memory = block_memory<PagedMemory<T>>();
@@ -143,7 +146,7 @@ __global__ void __launch_bounds__(warps* warp) attend(const __grid_constant__ Pa
   read_features(call.q + token * call.q_stride + std::int64_t{head} * call.features, call.features, lane, query);
   SoftmaxPart<T> part;
   for (int first = of_warp; first < seen.places; first += warps * at_once<T>)
-    take_places(seen, first, lane, query, part);
+    take_places<capped>(seen, first, lane, query, part);
   write_part(memory, of_warp, lane, part);
   __syncthreads();
   const int feature = static_cast<int>(threadIdx.x);
@@ -191,8 +194,10 @@ void paged_attention(Queue queue, View q, View k_cache, View v_cache, View out, 
                                       static_cast<int>(shape.head_dim),
                                       static_cast<Compute<S>>(shape.scale),
                                       mask,
-                                      tokens_on_device(queue, tokens)};
-    launch(attend<S>, {static_cast<unsigned>(shape.tokens * shape.heads), warps * warp}, queue, arguments);
+                                      tokens_on_device(queue, tokens),
+                                      SoftCap<Compute<S>>(shape.cap)};
+    const auto kernel = shape.cap > 0 ? attend<S, true> : attend<S, false>;
+    launch(kernel, {static_cast<unsigned>(shape.tokens * shape.heads), warps * warp}, queue, arguments);
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include "runtime/cuda/launch/map_elements.hpp"
 #include "runtime/kernels/dtypes.hpp"
+#include "runtime/kernels/soft_cap_math.hpp"
 
 #include <type_traits>
 
@@ -76,6 +77,24 @@ void scale_and_add(Queue queue, View x, double a, View y, double b) {
     in_element_type(y.dtype, [&]<class Y>() {
       using S = Compute<Y>;
       map_elements<S, Y, X, Y>(queue, ScaleAndAdd<S>{static_cast<S>(a), static_cast<S>(b)}, y, x, y);
+    });
+  });
+}
+
+void soft_cap(Queue queue, View x, double cap, View y) {
+  const KernelSpan span(Work::elementwise, "soft_cap", queue.stream);
+  in_element_type(y.dtype, [&]<class T>() {
+    using S = Compute<T>;
+    map_elements<S, T, T>(queue, SoftCap<S>(cap), y, x);
+  });
+}
+
+void soft_cap_backward(Queue queue, View y, View dy, double cap, View dx) {
+  const KernelSpan span(Work::elementwise, "soft_cap_backward", queue.stream);
+  in_element_type(y.dtype, [&]<class Y>() {
+    in_element_type(dx.dtype, [&]<class T>() {
+      using S = Compute<T>;
+      map_elements<S, T, Y, T>(queue, SoftCapGradient<S>(cap), dx, y, dy);
     });
   });
 }

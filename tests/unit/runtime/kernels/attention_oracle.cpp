@@ -38,7 +38,7 @@ std::vector<double> hidden_pairs(const Attention& input) {
 }  // namespace
 
 AttentionResult attention(const Attention& input) {
-  const auto& [batch, tokens, heads, kv_heads, head_dim, scale, q, k, v, dout, dropout, documents, sees] = input;
+  const auto& [batch, tokens, heads, kv_heads, head_dim, scale, q, k, v, dout, dropout, documents, sees, cap] = input;
   at::Tensor q_BTNH = tensor(q, {batch, tokens, heads, head_dim}).requires_grad_();
   at::Tensor k_BTKH = tensor(k, {batch, tokens, kv_heads, head_dim}).requires_grad_();
   at::Tensor v_BTKH = tensor(v, {batch, tokens, kv_heads, head_dim}).requires_grad_();
@@ -46,9 +46,9 @@ AttentionResult attention(const Attention& input) {
   const at::Tensor k_BNTH = k_BTKH.transpose(1, 2).repeat_interleave(heads / kv_heads, 1);
   const at::Tensor v_BNTH = v_BTKH.transpose(1, 2).repeat_interleave(heads / kv_heads, 1);
   const at::Tensor hidden_B1TT = tensor(hidden_pairs(input), {batch, 1, tokens, tokens}).to(at::kBool);
-  const at::Tensor scores_BNTT = at::matmul(q_BNTH, k_BNTH.transpose(2, 3))
-                                     .mul(scale)
-                                     .masked_fill(hidden_B1TT, -std::numeric_limits<double>::infinity());
+  at::Tensor uncapped_BNTT = at::matmul(q_BNTH, k_BNTH.transpose(2, 3)).mul(scale);
+  if (cap > 0) uncapped_BNTT = uncapped_BNTT.div(cap).tanh().mul(cap);
+  const at::Tensor scores_BNTT = uncapped_BNTT.masked_fill(hidden_B1TT, -std::numeric_limits<double>::infinity());
   at::Tensor p_BNTT = at::softmax(scores_BNTT, -1);
   if (!dropout.empty()) p_BNTT = p_BNTT.mul(tensor(dropout, {batch, heads, tokens, tokens}));
   const at::Tensor out_BTNH = at::matmul(p_BNTT, v_BNTH).transpose(1, 2).contiguous();

@@ -18,6 +18,7 @@ struct Attention {
   std::vector<double> dropout;        ///< factors of the probabilities (B, N, T, T); none if empty
   std::vector<double> documents;  ///< where in its row the document of each of the B·T tokens begins; none if empty
   Sees sees = sees_causally;
+  double cap = 0;  ///< soft, of the scores; 0: none
 };
 struct AttentionResult {
   std::vector<double> out, lse, dq, dk, dv;

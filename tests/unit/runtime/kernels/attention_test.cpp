@@ -122,7 +122,8 @@ struct Problem {
                               values(dout.view()),
                               std::move(dropout),
                               {document_starts.begin(), document_starts.end()},
-                              sees});
+                              sees,
+                              shape.cap});
   }
 };
 
@@ -238,6 +239,25 @@ TEST_CASE("causal attention and its gradients equal autograd's") {
         check_results(problem, expected, bound);
       });
     }
+}
+
+TEST_CASE("attention whose scores have a soft cap, and its gradients, equal autograd's") {
+  for (AttentionShape shape : shapes())
+    for (const double cap : {0.4, 50.0})
+      for (const auto& [dtype, tolerance] :
+           {std::pair{DType::fp64, 1e-11}, {DType::fp32, 1e-5}, {DType::bf16, 1.2e-2}, {DType::fp16, 1.5e-3}}) {
+        INFO(text(shape) << ", " << std::string(name_of(dtype)) << ", cap " << cap);
+        shape.cap = cap;
+        const auto expected = Problem(dtype, shape).expected();
+        Problem reference(dtype, shape);
+        reference.run_reference(no_dropout(shape));
+        check_results(reference, expected, tolerance);
+        for_each_isa([&, type = dtype, bound = tolerance] {
+          Problem problem(type, shape);
+          problem.run();
+          check_results(problem, expected, bound);
+        });
+      }
 }
 
 TEST_CASE("causal attention takes any positive scale") {
@@ -438,6 +458,31 @@ TEST_CASE("attention under any mask, within documents or not, and its gradients 
         }
 }
 
+TEST_CASE("a soft cap of scores goes with masks and documents, and its bits with any number of threads") {
+  const int threads_before = omp_get_max_threads();
+  AttentionShape shape = shape_of(2, 200, 4, 2, 20);
+  shape.cap = 0.7;
+  for (const Mask& mask : masks())
+    for (const Documents& cut : {Documents{"none", {}}, documents()[5]})
+      for (const auto& [dtype, tolerance] : {std::pair{DType::fp64, 1e-11}, {DType::bf16, 1.2e-2}}) {
+        INFO(mask.name << ", documents " << cut.name << ", " << std::string(name_of(dtype)));
+        const auto made = [&, type = dtype](int threads) {
+          Problem problem(type, shape);
+          mask.apply_to(problem);
+          if (!cut.cuts.empty()) problem.document_starts = cut.starts(shape);
+          omp_set_num_threads(threads);
+          problem.run();
+          return problem;
+        };
+        Problem alone = made(1);
+        check_results(alone, alone.expected(), tolerance);
+        const Problem shared = made(7);
+        CHECK(shared.out.bytes == alone.out.bytes);
+        CHECK(shared.dqkv.bytes == alone.dqkv.bytes);
+      }
+  omp_set_num_threads(threads_before);
+}
+
 TEST_CASE("a window as long as the row, or longer, has the bits of causal attention") {
   for (const AttentionShape& shape : {shape_of(2, 33, 4, 2, 7), shape_of(2, 200, 4, 2, 32)})
     for (const DType dtype : {DType::fp32, DType::bf16, DType::fp64, DType::fp16})
@@ -594,13 +639,15 @@ TEST_CASE("the dropout of attention has its rate and depends on every part of it
         second_half);
 }
 
-TEST_CASE("new tokens against pages of a cache get what the full attention gives them") {
-  for (const AttentionShape& shape : {shape_of(3, 1, 2, 2, 16), shape_of(2, 63, 4, 2, 33), shape_of(2, 64, 6, 1, 64),
-                                      shape_of(1, 200, 4, 4, 128), shape_of(3, 130, 2, 2, 7)})
+namespace {
+void check_pages(double cap) {
+  for (AttentionShape shape : {shape_of(3, 1, 2, 2, 16), shape_of(2, 63, 4, 2, 33), shape_of(2, 64, 6, 1, 64),
+                               shape_of(1, 200, 4, 4, 128), shape_of(3, 130, 2, 2, 7)})
     for (const auto& [dtype, tolerance] :
          {std::pair{DType::fp64, 1e-12}, {DType::fp32, 1e-5}, {DType::bf16, 1.2e-2}, {DType::fp16, 1.5e-3}})
       for (const std::int64_t window : {std::int64_t{1000}, std::int64_t{1}, std::int64_t{63}, std::int64_t{64}})
         for_each_isa([&, type = dtype, bound = tolerance] {
+          shape.cap = cap;
           INFO(text(shape) << ", window " << window << ", " << std::string(name_of(type)));
           Problem problem(type, shape);
           problem.mask = {.before = window - 1};
@@ -640,5 +687,9 @@ TEST_CASE("new tokens against pages of a cache get what the full attention gives
           CHECK(distance(values(out.view()), values(expected.view())) < bound);
         });
 }
+}  // namespace
+
+TEST_CASE("new tokens against pages of a cache get what the full attention gives them") { check_pages(0); }
+TEST_CASE("new tokens against pages of a cache get scores with the same soft cap") { check_pages(0.4); }
 
 }  // namespace attention_test

@@ -107,6 +107,11 @@ Result activation(const std::string& name, const Matrix& h, const Matrix& dy) {
   return differentiate(activated(name, x), tensor(dy), {x});
 }
 
+Result soft_cap(const Matrix& in, double cap, const Matrix& dy) {
+  const at::Tensor x = leaf(in);
+  return differentiate(x.div(cap).tanh().mul(cap), tensor(dy), {x});
+}
+
 Result embedding(const std::vector<std::int32_t>& ids, const Matrix& table, const Matrix& positions,
                  std::int64_t tokens, std::int64_t first_position, const Matrix& dy,
                  const std::vector<std::int32_t>& document_starts) {

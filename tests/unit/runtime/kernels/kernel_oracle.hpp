@@ -24,6 +24,8 @@ Result layer_norm(const Matrix& x_MD, const Matrix& weight_H, const Matrix& bias
 Result rms_norm(const Matrix& x_MD, const Matrix& weight_H, const Matrix& bias_H, double epsilon, const Matrix& dy_MD);
 /// gelu_exact, gelu_tanh, relu_squared, swiglu, geglu_exact, geglu_tanh
 Result activation(const std::string& name, const Matrix& h, const Matrix& dy);
+/// cap · tanh(x / cap)
+Result soft_cap(const Matrix& x, double cap, const Matrix& dy);
 Result embedding(const std::vector<std::int32_t>& ids_M, const Matrix& table_VD, const Matrix& positions_TD,
                  std::int64_t tokens, std::int64_t first_position, const Matrix& dy_MD,
                  const std::vector<std::int32_t>& document_starts_M = {});

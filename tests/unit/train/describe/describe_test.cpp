@@ -26,6 +26,7 @@ struct Multiplied : Gpt2 {
     DecoderSpec changed = Gpt2::model;
     changed.norm.kind = NormKind::zero_centered_rms_norm;
     changed.multiplier = {.embedding = 27.5, .attention = 0.0625};
+    changed.soft_cap = {.scores = 50, .logits = 30.5};
     return changed;
   }();
 };
@@ -68,12 +69,15 @@ TEST_CASE("describe shows the parameters of the published GPT-2") {
   CHECK(contains(text, "recipe gpt2, fingerprint " + fingerprint_text(plan::fingerprint<Gpt2>)));
 }
 
-TEST_CASE("describe tells norms apart, and what a model multiplies by") {
+TEST_CASE("describe tells norms apart, what a model multiplies by, and its caps") {
   const std::string text = describe(program_of<Multiplied>("multiplied"), 1, 1);
   CHECK(contains(text, "RMSNorm by 1 + weight, epsilon 1e-05"));
   CHECK(contains(text, "multiplier.embedding"));
   CHECK(contains(text, "27.5"));
   CHECK(contains(text, "0.0625"));
+  CHECK(contains(text, "soft_cap.scores"));
+  CHECK(contains(text, "soft_cap.logits"));
+  CHECK(contains(text, "30.5"));
 }
 
 TEST_CASE("describe shows the plan's floating-point operations") {
