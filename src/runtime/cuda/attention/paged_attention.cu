@@ -17,6 +17,9 @@ namespace monomorph::cuda {
 namespace {
 
 constexpr int warp = 32, warps = 8, most_features = 256, lane_features = most_features / warp;
+/// For which a multiprocessor must have the registers; 0 is for nvcc to say. It would make room for more where scores
+/// have a cap, and keep numbers in memory.
+template <bool capped> constexpr int blocks = capped ? 2 : 0;
 /// Places that a warp takes at once, so that several are on their way from memory.
 template <class T> constexpr int at_once = sizeof(T) == 4 ? 4 : 2;
 
@@ -89,9 +92,15 @@ __device__ void take_places(const SeenKeys<S>& seen, int first, int lane, const 
     MONOMORPH_UNROLL
     for (int j = 0; j < lane_features; ++j) sum += query[j] * key[j];
     sum = over_warp(sum) * call.scale;
-    if constexpr (capped) sum = call.cap(sum);
-    scores[i] = is_there ? sum : -static_cast<T>(INFINITY);
-    highest = scores[i] > highest ? scores[i] : highest;
+    scores[i] = is_there || capped ? sum : -static_cast<T>(INFINITY);
+    if constexpr (!capped) highest = scores[i] > highest ? scores[i] : highest;
+  }
+  if constexpr (capped) {
+    MONOMORPH_UNROLL
+    for (int i = 0; i < at_once<T>; ++i) {
+      scores[i] = first + i * warps < seen.places ? call.cap(scores[i]) : -static_cast<T>(INFINITY);
+      highest = scores[i] > highest ? scores[i] : highest;
+    }
   }
   const T shrink = std::exp(part.highest - highest);
   part.highest = highest;
@@ -132,7 +141,7 @@ template <class T> __device__ T combined(const PagedMemory<T>& memory, int featu
 }
 
 template <class S, bool capped>
-__global__ void __launch_bounds__(warps* warp) attend(const __grid_constant__ PagedArguments<S> call) {
+__global__ void __launch_bounds__(warps* warp, blocks<capped>) attend(const __grid_constant__ PagedArguments<S> call) {
   using T = Compute<S>;
   auto& memory = block_memory<PagedMemory<T>>();
   const int token = static_cast<int>(blockIdx.x) / call.heads, head = static_cast<int>(blockIdx.x) % call.heads;

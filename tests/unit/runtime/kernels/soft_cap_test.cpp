@@ -15,7 +15,7 @@ TEST_CASE("soft caps and their gradients are LibTorch's, in place or not", "[sof
     for (const auto& [rows, columns] : {std::pair<std::int64_t, std::int64_t>{1, 1}, {3, 65}, {40, 1030}}) {
       CAPTURE(cap, rows, columns);
       Matrix x = random_matrix(rows, columns, 1);
-      for (double& value : x.values) value *= 3;
+      for (double& value : x.values) value *= cap;
       const Matrix dy = random_matrix(rows, columns, 2);
       const oracle::Result expected = oracle::soft_cap(x, cap, dy);
       const Matrix y{rows, columns, expected.y}, dx{rows, columns, expected.gradients[0]};
