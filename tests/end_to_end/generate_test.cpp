@@ -271,6 +271,58 @@ TEST_CASE("generate divides texts among ranks, and shows them in their order") {
                 2, {"[RUN-30]", "line 12"});
 }
 
+TEST_CASE("generate writes texts that are valid by a schema, beyond the context, too") {
+  const Workplace place("tiny_llama");
+  REQUIRE(place.train("run").exit_code == 0);
+  write_bytes(
+      place / "schema.json",
+      R"({"type": "object", "properties": {"zeal": {"enum": ["none", "some \"zeal\""]}, "age": {"type": "integer",
+                  "minimum": 18, "maximum": 99}, "kings": {"type": "array", "items": {"const": "king"}, "minItems": 9, "maxItems": 12}},
+                  "required": ["zeal", "age", "kings"], "additionalProperties": false})");
+  const Arguments arguments{"generate",
+                            "--checkpoint",
+                            place / "run",
+                            "--prompt",
+                            "First",
+                            "--samples",
+                            "6",
+                            "--seed",
+                            "1",
+                            "--max-tokens",
+                            "400",
+                            "--batch",
+                            "4",
+                            "--json-schema",
+                            place / "schema.json"};
+  const ProcessResult result = place.run(arguments);
+  CAPTURE(result.out, result.err);
+  REQUIRE(result.exit_code == 0);
+  std::istringstream stream(result.out);
+  int n_texts = 0;
+  for (std::string line; std::getline(stream, line); ++n_texts) {
+    const auto text = JsonLine::parse(line);
+    CHECK(text["finish_reason"] == "stop");
+    CHECK(text["tokens"].size() > 32);
+    const auto value = JsonLine::parse(text["text"].get<std::string>());
+    CHECK(value.begin().key() == "zeal");
+    CHECK(value["zeal"].is_string());
+    CHECK((value["age"] >= 18 && value["age"] <= 99));
+    CHECK((value["kings"].size() >= 9 && value["kings"].size() <= 12));
+  }
+  CHECK(n_texts == 6);
+
+  const auto refused = [&](const std::string& schema, const std::vector<std::string>& parts) {
+    write_bytes(place / "schema.json", schema);
+    check_refusal(place.run(arguments), 2, parts);
+  };
+  refused(R"({"properties": {"a": {"pattern": "x"}}})",
+          {"[RUN-32]", "schema.json", "schema.properties.a.pattern is not supported here"});
+  refused("{", {"[RUN-32]", "schema.json", "is no JSON"});
+  refused(std::string(100'000, '['), {"[RUN-32]", "is no JSON"});
+  std::filesystem::remove(place / "schema.json");
+  check_refusal(place.run(arguments), 2, {"[FILE-01]", "schema.json", "--json-schema"});
+}
+
 TEST_CASE("a rank that is killed while it generates ends the others, with the lines before its own") {
   const Workplace place("tiny_llama");
   REQUIRE(place.train("run").exit_code == 0);

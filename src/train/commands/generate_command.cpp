@@ -4,11 +4,16 @@
 #include "train/commands/ordered_lines.hpp"
 #include "train/commands/prompt_source.hpp"
 #include "train/commands/text_model.hpp"
+#include "train/inference/constraint.hpp"
+#include "train/inference/wanted_text.hpp"
 #include "train/run/ranks/connect_data_parallel.hpp"
 #include "train/run/ranks/peer_failure.hpp"
 
+#include <monomorph/core/file_error.hpp>
 #include <monomorph/core/text_file.hpp>
 #include <monomorph/runtime/comm/together.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
@@ -121,6 +126,25 @@ std::unique_ptr<PromptSource> open_prompts(const GenerateOptions& options) {
   return as_usage_error("--input", [&] { return std::make_unique<PromptSource>(options.input); });
 }
 
+[[noreturn]] void refuse_schema(const std::string& file, std::string_view what) {
+  throw UsageError("RUN-32", fmt::format("{} {} (--json-schema)", in_quotes(file), what));
+}
+
+/// That texts are valid by the schema of a file.
+std::shared_ptr<const Constraint> constraint_by_schema(const std::string& file, const TextModel& model) {
+  const std::string text = as_usage_error("--json-schema", [&] { return read_text_file(file); });
+  const auto schema = json_tree_of(text);
+  if (!schema) refuse_schema(file, fmt::format("is no JSON of up to {} levels", most_json_levels));
+  auto vocabulary = std::make_shared<const ConstrainedVocabulary>(*model.tokenizer, model.settings.stop_ids);
+  if (!vocabulary->spells_json()) refuse_schema(file, "cannot be kept to: the tokeniser lacks tokens of single bytes");
+  try {
+    const WantedText wanted{.document = WantedText::Document{GivenSchema{&*schema, "schema"}}};
+    return std::make_shared<const Constraint>(std::move(vocabulary), grammar_of(wanted));
+  } catch (const SchemaError& error) {
+    refuse_schema(file, fmt::format("has what cannot be kept to: {} {}", error.path(), error.what()));
+  }
+}
+
 Work read_work(const RecipeProgram& recipe, const GenerateOptions& options) {
   Work work;
   if (options.input.empty())
@@ -128,6 +152,8 @@ Work read_work(const RecipeProgram& recipe, const GenerateOptions& options) {
   else
     work.prompts = open_prompts(options);
   work.model = load_text_model(recipe, options);
+  if (!options.json_schema.empty())
+    work.model.settings.constraint = constraint_by_schema(options.json_schema, work.model);
   return work;
 }
 
@@ -185,6 +211,7 @@ void GenerateOptions::add_to(CLI::App& app) {
   app.add_option("--input", input, "file of JSON Lines, each with a \"prompt\"; - for standard input")
       ->excludes(argument)
       ->excludes(file);
+  app.add_option("--json-schema", json_schema, "file of a JSON schema by which each text is valid");
   add_number(app, "--samples", samples, "texts for each prompt, as JSON Lines if there are several", {1, 10'000})
       ->capture_default_str();
   add_number(app, "--log-probabilities", settings.log_probabilities,

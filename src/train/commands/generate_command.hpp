@@ -4,7 +4,7 @@
 namespace monomorph::train {
 
 struct GenerateOptions : GenerationOptions {
-  std::string prompt, prompt_file, input;
+  std::string prompt, prompt_file, input, json_schema;
   std::int64_t samples = 1, batch = 8;
   std::optional<std::int64_t> cache_tokens;
   void add_to(CLI::App& app);
@@ -16,7 +16,7 @@ void check_generate(const RecipeProgram& recipe, const GenerateOptions& options,
 
 /// Continues a prompt, and shows the text as it grows; or those of a file of JSON Lines, a line of JSON for each text,
 /// which ranks that a launcher has started divide among them.
-/// @throws UsageError as check_generate; [RUN-09], [RUN-11], [RUN-28], [RUN-29], [RUN-31]
+/// @throws UsageError as check_generate; [RUN-09], [RUN-11], [RUN-28], [RUN-29], [RUN-31], [RUN-32]
 int run_generate(const RecipeProgram& recipe, const GenerateOptions& options);
 
 }  // namespace monomorph::train

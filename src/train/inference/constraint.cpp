@@ -83,8 +83,8 @@ const ConstrainedVocabulary::WithinString* ConstrainedVocabulary::within_string(
   return found == within_.end() ? nullptr : &found->second;
 }
 
-ConstrainedText::ConstrainedText(std::shared_ptr<const Constraint> constraint)
-    : constraint_(std::move(constraint)), walk_(constraint_->grammar) {
+ConstrainedText::ConstrainedText(std::shared_ptr<const Constraint> constraint, std::int64_t most_work)
+    : constraint_(std::move(constraint)), most_work_(most_work), walk_(constraint_->grammar) {
   walk_.begin(places_);
 }
 
@@ -96,7 +96,7 @@ const TokenSet& ConstrainedText::allowed() {
 }
 
 void ConstrainedText::check_work() const {
-  if (walk_.work() - work_before_ > most_work)
+  if (walk_.work() - work_before_ > most_work_)
     throw Error("SERVE-05",
                 "what the text must be leaves too many ways to go on at once; let alternatives differ sooner");
 }

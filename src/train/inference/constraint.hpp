@@ -98,7 +98,10 @@ struct Constraint {
 /// How far one text has come in what it must be.
 class ConstrainedText {
  public:
-  explicit ConstrainedText(std::shared_ptr<const Constraint> constraint);
+  static constexpr std::int64_t usual_work = 1 << 23;  ///< a tenth of a second
+
+  /// @param most_work places that may be looked at for one token
+  explicit ConstrainedText(std::shared_ptr<const Constraint> constraint, std::int64_t most_work = usual_work);
 
   /// The tokens that may be next; those that end the text, where it is complete.   @throws Error [SERVE-05] there are
   /// too many ways to go on
@@ -112,7 +115,6 @@ class ConstrainedText {
  private:
   using Place = GrammarWalk::Place;
 
-  static constexpr std::int64_t most_work = 1 << 23;  ///< of a mask: some hundredths of a second
   static constexpr std::size_t most_masks = 64, most_frames = 1 << 16;
 
   TokenSet compute();
@@ -121,6 +123,7 @@ class ConstrainedText {
   bool add_within_string(TokenSet& tokens, const Place& place);
 
   std::shared_ptr<const Constraint> constraint_;
+  std::int64_t most_work_;
   GrammarWalk walk_;
   std::vector<Place> places_;
   std::map<std::vector<Place>, TokenSet> masks_;

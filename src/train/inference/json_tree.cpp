@@ -37,7 +37,7 @@ class TreeReader : public nlohmann::json_sax<nlohmann::json> {
   }
   bool open(Kind kind) {
     open_.push_back({.kind = kind});
-    return true;
+    return open_.size() <= most_json_levels;
   }
   bool close() {
     JsonTree closed = std::move(open_.back());

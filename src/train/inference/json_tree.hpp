@@ -1,4 +1,5 @@
 #pragma once
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -24,7 +25,8 @@ struct JsonTree {
   std::string dump() const;
 };
 
-/// Nothing if the text is no JSON. The caller sees to it that it is not too deep.
+/// Nothing if the text is no JSON, or lies more than `most_json_levels` deep.
+constexpr std::size_t most_json_levels = 128;
 std::optional<JsonTree> json_tree_of(std::string_view text);
 
 /// A string as JSON has it, in its quotes.

@@ -27,6 +27,7 @@ TextGeneration::TextGeneration(Session& session, const data::Tokenizer& tokenize
       decoder_(tokenizer, true),
       stop_texts_(settings.stop_texts) {
   sampler_.read_prompt(ids_);
+  if (settings.constraint) constrained_.emplace(settings.constraint);
 }
 
 std::span<const std::int32_t> TextGeneration::begin_again() {

@@ -5,7 +5,6 @@
 #include <monomorph/train/inference/generate.hpp>
 
 #include <exception>
-#include <memory>
 #include <optional>
 
 namespace monomorph::train {
@@ -22,9 +21,6 @@ class TextGeneration {
   ~TextGeneration() {
     if (closes_) session_.close(sequence_);
   }
-
-  /// Comes before the first token. The text then ends where it is complete and nothing can follow, too.
-  void constrain(std::shared_ptr<const Constraint> constraint) { constrained_.emplace(std::move(constraint)); }
 
   TextNumber number() const { return number_; }
   int sequence() const { return sequence_; }

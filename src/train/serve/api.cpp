@@ -102,7 +102,6 @@ std::shared_ptr<TextEvents> Api::submit(const CompletionRequest& request) const 
                        .settings = request.settings,
                        .log_probabilities = request.log_probabilities,
                        .scores_prompt = request.echo && (request.log_probabilities || request.settings.max_tokens == 0),
-                       .constraint = request.constraint,
                        .events = events});
   }
   if (!scheduler_.submit(std::move(texts)))

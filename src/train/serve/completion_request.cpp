@@ -304,7 +304,7 @@ CompletionRequest read_chat_completion(const std::string& body, const ServedMode
   request.tools = std::move(shape.callable);
   request.one_call = shape.one_call;
   request.named_call = shape.named_call;
-  request.constraint = std::move(shape.constraint);
+  request.settings.constraint = std::move(shape.constraint);
   request.prompts = {read_messages(fields, model, shape.offered)};
   const bool wants = fields.flag("logprobs").value_or(false);
   const auto alternatives = fields.integer("top_logprobs", 0, CompletionRequest::most_alternatives);

@@ -34,10 +34,9 @@ struct CompletionRequest {
   GenerationSettings settings;
   std::optional<std::int64_t> log_probabilities;
   bool echo = false, stream = false, include_usage = false;
-  std::set<std::string> tools{};                   ///< by name, those that the model may call
-  bool one_call = false;                           ///< of an answer's calls, the first alone is told
-  bool named_call = false;                         ///< that of a tool that the client has named
-  std::shared_ptr<const Constraint> constraint{};  ///< what the answer must be, if it must be something
+  std::set<std::string> tools{};  ///< by name, those that the model may call
+  bool one_call = false;          ///< of an answer's calls, the first alone is told
+  bool named_call = false;        ///< that of a tool that the client has named
 };
 
 /// @throws ApiError 400, 404: what is wrong, with the name of the field

@@ -89,7 +89,6 @@ void Scheduler::begin(ServedText served, PromptBatch& prompts) {
   guarded(running, [&] {
     running.text =
         std::make_unique<TextGeneration>(session_, tokenizer_, running.served.settings, running.served.request);
-    if (running.served.constraint) running.text->constrain(running.served.constraint);
     if (running.served.scores_prompt) score_prompt(running);
   });
   if (running.done || running.served.scores_prompt) return;

@@ -1,6 +1,4 @@
 #pragma once
-#include "train/inference/constraint.hpp"
-
 #include <monomorph/train/inference/generate.hpp>
 
 #include <atomic>
@@ -54,10 +52,9 @@ class TextEvents {
 struct ServedText {
   std::size_t index = 0;  ///< of it among those of its request
   TextRequest request;
-  GenerationSettings settings;                     ///< max_tokens may be 0: the prompt alone is scored
-  std::optional<std::int64_t> log_probabilities;   ///< of each token, and so many of the most probable in its place
-  bool scores_prompt = false;                      ///< those of the prompt's tokens, too
-  std::shared_ptr<const Constraint> constraint{};  ///< what the text must be, if it must be something
+  GenerationSettings settings;                    ///< max_tokens may be 0: the prompt alone is scored
+  std::optional<std::int64_t> log_probabilities;  ///< of each token, and so many of the most probable in its place
+  bool scores_prompt = false;                     ///< those of the prompt's tokens, too
   std::shared_ptr<TextEvents> events;
 };
 

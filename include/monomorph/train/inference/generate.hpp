@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <memory>
 #include <monomorph/data/tokenizer/tokenizer.hpp>
 #include <monomorph/train/inference/sampling.hpp>
 #include <monomorph/train/step/session.hpp>
@@ -10,6 +11,8 @@
 
 namespace monomorph::train {
 
+struct Constraint;
+
 /// How texts are made and when they end.
 struct GenerationSettings {
   std::int64_t max_tokens = 200;
@@ -17,6 +20,8 @@ struct GenerationSettings {
   std::vector<std::string> stop_texts{};            ///< a text ends before the first of these that is complete in it
   std::vector<std::int32_t> stop_ids{};             ///< and before a token of these
   std::optional<std::int64_t> log_probabilities{};  ///< of each token, and so many of the most probable in its place
+  std::shared_ptr<const Constraint> constraint{};   ///< what a text must be, if it must be something; then it ends
+                                                    ///< where it is complete and nothing can follow, too
 };
 
 /// A prompt, by its tokens, and which text is to continue it.

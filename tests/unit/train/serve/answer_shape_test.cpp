@@ -50,7 +50,7 @@ struct Model {
     return "(none)";
   }
   bool takes(const std::string& more, const std::string& text) const {
-    return accepts(read(more).constraint->grammar, text);
+    return accepts(read(more).settings.constraint->grammar, text);
   }
 };
 
@@ -144,7 +144,7 @@ TEST_CASE("whatever an answer that must call tools can be, its calls are found")
     const auto request = model.read(required);
     unsigned state = 1;
     for (int i = 0; i < 60; ++i) {
-      ConstrainedText text(request.constraint);
+      ConstrainedText text(request.settings.constraint);
       std::string written;
       for (int n = 0; n < 400 && !text.ended(); ++n) {
         std::vector<std::int32_t> ids;
@@ -182,9 +182,9 @@ TEST_CASE("a tool that is strict has its arguments kept to where the model may c
         std::string("a <tool_call>"), std::string("<tool_call>no</tool_call>")})
     if (model.takes(tools, text)) FAIL_CHECK(text);
   // Nothing is asked of a text where no tool is strict, or none may be called.
-  CHECK(model.read(R"("tools": [)" + other_tool + "]").constraint == nullptr);
-  CHECK(model.read(tools + R"(, "tool_choice": "none")").constraint == nullptr);
-  CHECK(model.read(R"("n": 2)").constraint == nullptr);
+  CHECK(model.read(R"("tools": [)" + other_tool + "]").settings.constraint == nullptr);
+  CHECK(model.read(tools + R"(, "tool_choice": "none")").settings.constraint == nullptr);
+  CHECK(model.read(R"("n": 2)").settings.constraint == nullptr);
 }
 
 TEST_CASE("a tool whose schema cannot be kept to is refused if it is strict, and takes any object if not") {
@@ -214,8 +214,8 @@ TEST_CASE("an answer is JSON as the request has it") {
   CHECK(model.takes(object, R"({"a": [1]})"));
   CHECK_FALSE(model.takes(object, "[1]"));
   CHECK_FALSE(model.takes(object, "Yes."));
-  CHECK(model.read(R"("response_format": {"type": "text"})").constraint == nullptr);
-  CHECK(model.read(R"("response_format": null)").constraint == nullptr);
+  CHECK(model.read(R"("response_format": {"type": "text"})").settings.constraint == nullptr);
+  CHECK(model.read(R"("response_format": null)").settings.constraint == nullptr);
   // Members come in the order in which the request has them, which is not that of their names.
   const std::string schema =
       R"({"type": "object", "properties": {"z": {"type": "null"}, "a": {"type": "null"}}, "required": ["a", "z"], "additionalProperties": false})";
