@@ -94,10 +94,13 @@ class RandomPass final : public TokenPass {
   PassLimits limits() const override { return {512, n_ids_}; }
   View run(const NewTokens& tokens) override {
     for (std::size_t i = 0; i < tokens.wanted.size(); ++i) {
-      std::mt19937 random(static_cast<unsigned>(tokens.ids_B[tokens.wanted[i]]));
-      for (std::int64_t id = 0; id < n_ids_; ++id)
+      const auto before = static_cast<std::uint64_t>(tokens.ids_B[tokens.wanted[i]]);
+      for (std::int64_t id = 0; id < n_ids_; ++id) {
+        const std::uint64_t mixed =
+            (before * 0x9E3779B97F4A7C15u + static_cast<std::uint64_t>(id) + 1) * 0xD1342543DE82EF95u;
         logits_[i * static_cast<std::size_t>(n_ids_) + static_cast<std::size_t>(id)] =
-            static_cast<float>(random() % 1000) / 100.0f;
+            static_cast<float>((mixed >> 40) % 1000) / 100.0f;
+      }
     }
     return {reinterpret_cast<std::byte*>(logits_.data()), DType::fp32, {std::ssize(tokens.wanted), n_ids_}};
   }
