@@ -86,19 +86,21 @@ TEST_CASE("attention races for nothing") {
     return View(reinterpret_cast<std::byte*>(rows[i].data()), DType::fp32, {tokens, columns});
   };
   const View lse_BNT(reinterpret_cast<std::byte*>(lse.data()), DType::fp32, {heads, tokens});
-  const AttentionShape shape{1, tokens, heads, heads, features, 0.1};
-  const cuda::AttentionCall call{view(0), view(1), view(2), view(3), lse_BNT, view(4),
-                                 view(5), view(6), view(7), shape,   {}};
   const testing::ScatteredPages scattered(2, 15);
   const PagedTokens new_tokens = scattered.tokens();
-  const AttentionShape of_new_tokens{1, new_tokens.tokens, heads, heads, features, 0.1};
-  CHECK(races_of([&] {
-          cuda::plain_attention({}, call);
-          cuda::plain_attention_backward({}, call);
-          cuda::write_to_pages({}, view(0).rows(0, new_tokens.tokens), view(1), new_tokens);
-          cuda::paged_attention({}, view(0).rows(0, new_tokens.tokens), view(1), view(2),
-                                view(3).rows(0, new_tokens.tokens), of_new_tokens, {}, new_tokens);
-        }) == 0);
+  for (const double cap : {0.0, 0.6}) {
+    const AttentionShape shape{1, tokens, heads, heads, features, 0.1, cap};
+    const cuda::AttentionCall call{view(0), view(1), view(2), view(3), lse_BNT, view(4),
+                                   view(5), view(6), view(7), shape,   {}};
+    const AttentionShape of_new_tokens{1, new_tokens.tokens, heads, heads, features, 0.1, cap};
+    CHECK(races_of([&] {
+            cuda::plain_attention({}, call);
+            cuda::plain_attention_backward({}, call);
+            cuda::write_to_pages({}, view(0).rows(0, new_tokens.tokens), view(1), new_tokens);
+            cuda::paged_attention({}, view(0).rows(0, new_tokens.tokens), view(1), view(2),
+                                  view(3).rows(0, new_tokens.tokens), of_new_tokens, {}, new_tokens);
+          }) == 0);
+  }
 }
 
 TEST_CASE("norms race for nothing, with teams of lanes and of blocks") {

@@ -1,6 +1,7 @@
 // The head for masked tokens that BERT has, against that of Hugging Face's transformers: logits, a loss, and the
 // gradients that PyTorch's autograd makes of it in fp64 (tests/fixtures/weights/README.md).
 #include "fixtures/weights/recipes/gpt2.hpp"
+#include "numerics/perturb.hpp"
 #include "support/adamw_update.hpp"
 #include "support/one_sequence.hpp"
 #include "train/weights/tensor_places.hpp"
@@ -8,6 +9,8 @@
 
 #include <monomorph/core/ignored_target.hpp>
 #include <monomorph/model/masked_language_head.hpp>
+
+#include <cmath>
 
 namespace monomorph {
 namespace {
@@ -50,6 +53,24 @@ struct Causal : masked_bert {
   using attention = monomorph::attention::Causal;
   using objective = monomorph::objective::NextToken;
 };
+
+/// Its caps are felt by most scores and logits.
+struct Capped : Causal {
+  static constexpr MaskedLanguageSpec model = [] {
+    MaskedLanguageSpec model = Causal::model;
+    model.trunk.soft_cap = {.scores = 0.5, .logits = 0.7};
+    return model;
+  }();
+};
+struct CappedInFp64 : Capped {
+  using precision = monomorph::precision::Fp64;
+};
+
+std::vector<std::int32_t> ids_to_see() {
+  std::vector<std::int32_t> ids(context);
+  for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int32_t>(i * 17 % vocabulary);
+  return ids;
+}
 
 std::vector<std::int32_t> targets_of(const runtime::SafetensorsFile& expected) {
   std::vector<std::int32_t> targets = ids_of(expected, "targets");
@@ -100,20 +121,47 @@ TEMPLATE_TEST_CASE("the gradients of BERT's head for masked tokens are autograd'
   check_gradients(recipe, values_of(step.gradients()), expected);
 }
 
-TEST_CASE("BERT's head makes of each token, one behind the other, what it makes of all at once") {
+TEMPLATE_TEST_CASE("BERT's head makes of each token, one behind the other, what it makes of all at once", "", Causal,
+                   Capped) {
   const auto communicator = one_rank();
-  train::Step<Causal> step(*communicator, 1, 3);
-  std::vector<std::int32_t> ids(context);
-  for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int32_t>(i * 17 % vocabulary);
+  train::Step<TestType> step(*communicator, 1, 3);
+  perturb(step);
+  const std::vector<std::int32_t> ids = ids_to_see();
   step.evaluate({ids.data(), ids.data(), 0});
   const Values at_once = values_of(step.state().activations.statistics()[step.head().logits_CV]);
-  constexpr std::size_t width = trunk_of<Causal>.padded_vocab();
+  constexpr std::size_t width = trunk_of<TestType>.padded_vocab();
   OneSequence sequence(step, context);
   for (std::size_t token = 0; token < ids.size(); ++token) {
     const float* const logits = sequence.feed(ids[token]);
     for (std::size_t id = 0; id < vocabulary; ++id)
       CHECK(logits[id] == Approx(at_once[token * width + id]).epsilon(1e-4).margin(1e-5));
   }
+}
+
+TEST_CASE("the gradients of BERT's head under soft caps are the slope of its loss") {
+  const auto communicator = one_rank();
+  train::Step<CappedInFp64> step(*communicator, 1, 3);
+  CHECK(step.state().arena().unused_bytes() == 0);
+  perturb(step);
+  const std::vector<std::int32_t> ids = ids_to_see(), targets(ids.rbegin(), ids.rend());
+  const auto loss = [&] { return accumulate(step, {ids.data(), targets.data(), 0}, 1, {}).loss; };
+  const auto move = [&](double distance) {  // along all parameters at once
+    for (const train::StateTensor& tensor : step.parameters()) {
+      Values values = values_of(tensor.view);
+      for (std::size_t i = 0; i < values.size(); ++i) values[i] += distance * std::cos(static_cast<double>(i));
+      assign(tensor.view, values);
+    }
+    step.parameters_changed();
+  };
+  loss();
+  double slope = 0;
+  for (const auto& [name, values] : values_of(step.gradients()))
+    for (std::size_t i = 0; i < values.size(); ++i) slope += values[i] * std::cos(static_cast<double>(i));
+  constexpr double distance = 1e-5;
+  move(distance);
+  const double above = loss();
+  move(-2 * distance);
+  CHECK((above - loss()) / (2 * distance) == Approx(slope).epsilon(1e-7));
 }
 
 TEST_CASE("what no file of a BERT for masked tokens has is refused by its name") {

@@ -61,6 +61,34 @@ TEST_CASE("gradients are weighed by token, and losses are not", "[cross_entropy]
     }
 }
 
+TEST_CASE("logits stay where gradients have another place, as wide or narrower, and these are what they are in place",
+          "[cross_entropy]") {
+  const std::vector<std::int32_t> targets{3, 0, ignored_target, 5};
+  const Matrix logits = random_matrix(4, 64, 1);
+  for (const auto& [dtype, narrow] : {std::pair{DType::fp32, DType::fp32},
+                                      {DType::fp64, DType::fp64},
+                                      {DType::bf16, DType::bf16},
+                                      {DType::fp32, DType::bf16}})
+    for (const bool of_own : {false, true}) {
+      CAPTURE(name_of(dtype), name_of(narrow), of_own);
+      const auto run = [&, loss_dtype = dtype == DType::fp64 ? DType::fp64 : DType::fp32](const View& in,
+                                                                                          const View& to) {
+        const Storage loss(filled(1, 4, 7), loss_dtype);
+        const TokenLogits tokens{in, targets.data(), 61, loss.view(), to};
+        if (of_own)
+          stranger::FocalLoss::loss(cpu::Queue{}, tokens, {});
+        else
+          cpu::cross_entropy({}, tokens);
+        return loss.values();
+      };
+      const Storage given(logits, dtype), in_place(logits, dtype), apart(filled(4, 64, 7), narrow);
+      const std::vector<std::byte> before = given.bytes();
+      CHECK(run(given.view(), apart.view()) == run(in_place.view(), in_place.view()));
+      CHECK((given.bytes() == before));
+      if (narrow == dtype) CHECK((apart.bytes() == in_place.bytes()));
+    }
+}
+
 TEST_CASE("cross-entropy and its gradient are LibTorch's", "[cross_entropy]") {
   for (const Case& c : cases) {
     for (const double spread : {1.0, 30.0}) {
