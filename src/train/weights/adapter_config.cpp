@@ -21,20 +21,13 @@ json number(double value) {
 }
 
 /// Keys that must be empty: any other value is a feature that recipes do not have.
-constexpr std::string_view empty_keys[]{"alpha_pattern",
-                                        "alora_invocation_tokens",
-                                        "arrow_config",
-                                        "kasa_config",
-                                        "layer_replication",
-                                        "layers_to_transform",
-                                        "lora_bias",
-                                        "modules_to_save",
-                                        "monteclora_config",
-                                        "rank_pattern",
-                                        "target_parameters",
-                                        "trainable_token_indices",
-                                        "use_bdlora",
-                                        "use_dora",
+constexpr std::string_view empty_keys[]{"alpha_pattern",     "alora_invocation_tokens",
+                                        "arrow_config",      "kasa_config",
+                                        "layer_replication", "layers_to_transform",
+                                        "lora_bias",         "modules_to_save",
+                                        "monteclora_config", "rank_pattern",
+                                        "target_parameters", "trainable_token_indices",
+                                        "use_bdlora",        "use_dora",
                                         "use_qalora"};
 
 bool says_nothing(const json& value) { return value.is_null() || value == json(false) || value.empty(); }
