@@ -106,6 +106,24 @@ TEST_CASE("export and import: the same bits come back, with the tokeniser, and g
   }
 }
 
+TEST_CASE("what lies beside a model's tokeniser goes with a run that trains from it, into chat and export") {
+  const Exported place("tiny_llama");
+  const std::string words = "{% for m in messages %}{{ m.content }}{% endfor %}";
+  write_bytes(place / "model/chat_template.jinja", words);
+  write_bytes(place / "model/generation_config.json", R"({"eos_token_id": [3, 5]})");
+  check_success(place.run({"import", place / "model", "--output", place / "imported"}));
+  check_success(place.train("tuned", {"weights.from=" + place / "imported",
+                                      "data.tokenizer=" + place / "imported/tokenizer.json", "run.steps=2"}));
+  CHECK(read_bytes(place / "tuned/chat_template.jinja") == words);
+  const Arguments arguments{"chat", "--checkpoint", place / "tuned", "--greedy", "--max-tokens", "3"};
+  check_success(run_process(bash("printf 'First\\n' | \"$@\"", command(place, arguments))));
+  check_success(place.run({"export", "--checkpoint", place / "tuned", "--output", place / "again"}));
+  for (const std::string file : {"chat_template.jinja", "generation_config.json", "tokenizer_config.json"}) {
+    CAPTURE(file);
+    CHECK(read_bytes(place / ("again/" + file)) == read_bytes(place / ("model/" + file)));
+  }
+}
+
 TEST_CASE("a run starts from weights wherever they are, on any number of ranks, with all else new") {
   const Exported place("tiny_llama");
   REQUIRE(place.run({"import", place / "model", "--output", place / "imported"}).exit_code == 0);
@@ -299,7 +317,7 @@ TEST_CASE("import refuses a config.json that is broken, of another model, or bey
     config.erase("mlp_bias");
   }),
                              {"[WEIGHTS-08]", "model.qk_norm is true there, and false here"});
-  refused("use_mrope", false, {"[WEIGHTS-04]", "use_mrope"});
+  refused("use_mrope", true, {"[WEIGHTS-04]", "use_mrope"});
   place.check_import_refused(place.with_config([](Json& config) { config.erase("num_hidden_layers"); }),
                              {"[WEIGHTS-03]", "num_hidden_layers"});
 }

@@ -44,7 +44,9 @@ TokenizerDefinition read_tokenizer_definition(const std::string& path) {
   const JsonFields fields(path);
   fields.expect(root.is_object(), "the file", "an object");
   fields.refuse_unless(JsonFields::lacks(root, "version") || root.at("version") == "1.0", "a version that is not 1.0");
-  for (const char* name : {"truncation", "padding"}) fields.refuse_unless(JsonFields::lacks(root, name), name);
+  // Settings of a call, which transformers makes anew at each: what a file keeps of the last one changes no text.
+  for (const char* name : {"truncation", "padding"})
+    fields.expect(JsonFields::lacks(root, name) || root.at(name).is_object(), name, "an object");
   TokenizerDefinition definition;
   definition.normalizers = read_normalizers(fields, root);
   definition.pre_tokenizers = read_pre_tokenizers(fields, root);

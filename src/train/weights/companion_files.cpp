@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <span>
 #include <string_view>
 
 namespace monomorph::train {
@@ -29,6 +31,18 @@ void copy_companion_files(const std::string& from, const std::string& to) {
     copy.write(file.bytes());
     copy.commit();
   }
+}
+
+std::vector<std::pair<std::string, std::string>> companions_of_tokenizer(const std::string& path) {
+  const std::filesystem::path tokenizer(path);
+  std::vector<std::pair<std::string, std::string>> texts;
+  if (tokenizer.filename() != companions[0]) return texts;
+  for (const std::string_view name : std::span(companions).subspan(1))
+    if (const std::string beside = (tokenizer.parent_path() / name).string(); is_file(beside)) {
+      const MappedFile file(beside);
+      texts.emplace_back(name, std::string(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()));
+    }
+  return texts;
 }
 
 void name_tokenizer_class(const std::string& folder, const std::string& padding) {

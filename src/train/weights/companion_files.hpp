@@ -1,5 +1,7 @@
 #pragma once
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace monomorph::train {
 
@@ -7,6 +9,10 @@ namespace monomorph::train {
 /// of its tokeniser, its chat template and how it generates. Those that `from` does not have are left out.
 /// @throws [FILE-01] and following
 void copy_companion_files(const std::string& from, const std::string& to);
+
+/// Those of them that lie beside a tokenizer.json, by name, without itself; none beside a file of another name.
+/// @throws [FILE-01] and following
+std::vector<std::pair<std::string, std::string>> companions_of_tokenizer(const std::string& path);
 
 /// Has transformers read a folder's tokenizer.json as it stands, if no other file says how: it would else take the
 /// class of tokeniser that the family once had, which encodes otherwise.

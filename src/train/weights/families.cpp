@@ -22,8 +22,11 @@ constexpr std::array<const Family*, 12> all_families{&gpt2,   &llama,  &mistral,
                                                      &gemma2, &gemma3, &bert,    &roberta, &xlm_roberta, &camembert};
 
 /// Keys that any config.json may have and that change nothing in what a decoder computes: where the file comes from,
-/// how its weights are stored, how text is generated, and what belongs to other tasks.
-constexpr std::string_view ignored_by_all[] = {"_name_or_path",
+/// how its weights are stored, how text is generated, what belongs to other tasks, and what other programs than
+/// transformers have noted.
+constexpr std::string_view ignored_by_all[] = {"_attn_implementation_autoset",
+                                               "_name_or_path",
+                                               "_num_labels",
                                                "architectures",
                                                "auto_map",
                                                "bos_token_id",
@@ -33,7 +36,9 @@ constexpr std::string_view ignored_by_all[] = {"_name_or_path",
                                                "finetuning_task",
                                                "id2label",
                                                "initializer_range",
+                                               "is_llama_config",
                                                "label2id",
+                                               "max_sequence_length",
                                                "model_type",
                                                "output_attentions",
                                                "output_hidden_states",
@@ -44,12 +49,18 @@ constexpr std::string_view ignored_by_all[] = {"_name_or_path",
                                                "task_specific_params",
                                                "tokenizer_class",
                                                "torch_dtype",
+                                               "transformers.js_config",
                                                "transformers_version",
                                                "unk_token_id",
+                                               "unsloth_fixed",
+                                               "unsloth_version",
                                                "use_cache"};
+/// Features that published files switch off, in families of which transformers reads no such key.
+constexpr std::string_view must_be_off[] = {"gradient_checkpointing", "rope_interleaved", "use_mrope"};
 
-bool is_ignored(const Family& family, std::string_view key) {
-  return std::ranges::count(ignored_by_all, key) > 0 || std::ranges::count(family.ignored, key) > 0;
+bool is_ignored(const Family& family, std::string_view key, const json& value) {
+  return std::ranges::count(ignored_by_all, key) > 0 || std::ranges::count(family.ignored, key) > 0 ||
+         (std::ranges::count(must_be_off, key) > 0 && (value.is_null() || value == false));
 }
 
 /// Matrices that bitsandbytes keeps in four bits: their tensors say how.
@@ -177,7 +188,7 @@ PortableModel model_from(const Family& family, const json& config, const std::st
     if (const json value = value_of(row, config, where); row.take == nullptr && value != row.value(portable))
       beyond.push_back(entry_text(row.key, value));
   for (const auto& [key, value] : config.items())
-    if (!is_ignored(family, key) && !is_of_four_bits(key, value) &&
+    if (!is_ignored(family, key, value) && !is_of_four_bits(key, value) &&
         std::ranges::find(family.config, key, &ConfigRow::key) == family.config.end())
       beyond.push_back(entry_text(key, value));
   if (beyond.empty()) return portable;

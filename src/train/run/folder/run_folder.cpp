@@ -1,6 +1,7 @@
 #include <monomorph/train/run/folder/run_folder.hpp>
 
 #include "train/describe/version.hpp"
+#include "train/weights/companion_files.hpp"
 
 #include <monomorph/core/atomic_file.hpp>
 #include <monomorph/core/error.hpp>
@@ -13,6 +14,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -108,8 +110,10 @@ RunFolder::RunFolder(const Hparams& hparams, const RecipeProgram& recipe,
     : path_(hparams.run.output_dir.value), held_a_run_(holds_a_run(path_)) {
   texts_.emplace_back("recipe.txt", describe(recipe, ranks, micro_batch_of(hparams)));
   texts_.emplace_back("run.json", run_json(hparams, recipe, resumed_from, files, ranks, argc, argv));
-  if (const std::string& tokenizer = hparams.data.tokenizer.value; !tokenizer.empty())
+  if (const std::string& tokenizer = hparams.data.tokenizer.value; !tokenizer.empty()) {
     texts_.emplace_back("tokenizer.json", read_text_file(tokenizer, largest_tokenizer));
+    std::ranges::move(companions_of_tokenizer(tokenizer), std::back_inserter(texts_));
+  }
   texts_.emplace_back(last_written, to_json(hparams));
   write();
 }

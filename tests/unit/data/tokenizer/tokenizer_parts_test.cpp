@@ -151,6 +151,14 @@ TEST_CASE("Added tokens that are normalized show what the normalizers make of th
   CHECK(tokenizer.decode(ids, true) == "a<plain>b<RAW>c<spec>de");
 }
 
+TEST_CASE("What a file keeps of a call's truncation and padding changes nothing") {
+  const json truncation{{"direction", "Right"}, {"max_length", 2}, {"strategy", "LongestFirst"}, {"stride", 0}},
+      padding{{"strategy", {{"Fixed", 8}}}, {"direction", "Right"}, {"pad_id", 0}, {"pad_token", "[PAD]"}};
+  CHECK(error_of_parts({{"truncation", truncation}, {"padding", padding}}).empty());
+  CHECK(contains(error_of_parts({{"truncation", 128}}), "[TOK-01]"));
+  CHECK(contains(error_of_parts({{"padding", "longest"}}), "[TOK-01]"));
+}
+
 TEST_CASE("Parts that are not supported are refused by name") {
   const auto refused = [](const json& changes, const std::string& name) {
     const std::string error = error_of_parts(changes);
@@ -171,8 +179,6 @@ TEST_CASE("Parts that are not supported are refused by name") {
   refused({{"decoder", {{"type", "CTC"}}}}, "decoder \"CTC\"");
   refused({{"model", {{"type", "Morse"}}}}, "model \"Morse\"");
   refused({{"model", {{"dropout", 0.1}}}}, "dropout");
-  refused({{"truncation", {{"max_length", 8}}}}, "truncation");
-  refused({{"padding", {{"length", 8}}}}, "padding");
   refused({{"version", "2.0"}}, "version");
   refused(split("(?~a)"), "(?~");
   refused(split("(?<=a+)b"), "looks behind");

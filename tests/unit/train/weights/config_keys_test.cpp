@@ -48,6 +48,20 @@ TEST_CASE("a config.json of transformers 5 has the recipe that transformers 4 wr
   CHECK(compared == 20);
 }
 
+TEST_CASE("what published files note beside a model changes nothing, and a feature that they switch on is refused") {
+  const ModelFacts usual = facts_with(llama, "llama");
+  for (const Json& noted :
+       {Json{{"is_llama_config", true}, {"rope_interleaved", false}, {"transformers.js_config", {}}},
+        Json{{"unsloth_fixed", true}, {"_num_labels", 5}, {"max_sequence_length", 2048}},
+        Json{{"use_mrope", false}, {"gradient_checkpointing", false}}})
+    CHECK(facts_with(llama, "llama", noted) == usual);
+  for (const std::string key : {"use_mrope", "rope_interleaved"}) {
+    const std::string refusal = refusal_of(llama, "llama", {{key, true}});
+    CHECK(refusal.starts_with("[WEIGHTS-04]"));
+    CHECK(contains(refusal, key + ": true"));
+  }
+}
+
 TEST_CASE("rope_parameters may say less, or stand beside older keys that say the same") {
   const ModelFacts usual = facts_with(llama, "llama"), scaled = facts_with(llama, "llama_options");
   CHECK(usual != scaled);
