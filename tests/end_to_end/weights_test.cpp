@@ -113,7 +113,7 @@ TEST_CASE("what lies beside a model's tokeniser goes with a run that trains from
   write_bytes(place / "model/generation_config.json", R"({"eos_token_id": [3, 5]})");
   check_success(place.run({"import", place / "model", "--output", place / "imported"}));
   check_success(place.train("tuned", {"weights.from=" + place / "imported",
-                                      "data.tokenizer=" + place / "imported/tokenizer.json", "run.steps=2"}));
+                                      "data.tokenizer=" + place / "imported/tokenizer.json", "run.steps=4"}));
   CHECK(read_bytes(place / "tuned/chat_template.jinja") == words);
   const Arguments arguments{"chat", "--checkpoint", place / "tuned", "--greedy", "--max-tokens", "3"};
   check_success(run_process(bash("printf 'First\\n' | \"$@\"", command(place, arguments))));
