@@ -135,15 +135,20 @@ std::int32_t JsonRules::string_from(std::int64_t least) {
 }
 
 void JsonRules::add_numbers() {
-  const auto digits = [&](std::int32_t from, std::int32_t first, int most, const auto& each) {
-    builder_.bytes(from, '0', '9', first);
+  // Behind a first digit, up to `most` with it.
+  const auto more_digits = [&](std::int32_t at, int most, const auto& each) {
     for (int i = 1;; ++i) {
-      each(first);
+      each(at);
       if (i == most) return;
       const std::int32_t next = builder_.node();
-      builder_.bytes(first, '0', '9', next);
-      first = next;
+      builder_.bytes(at, '0', '9', next);
+      at = next;
     }
+  };
+  const auto digits = [&](std::int32_t from, int most, const auto& each) {
+    const std::int32_t first = builder_.node();
+    builder_.bytes(from, '0', '9', first);
+    more_digits(first, most, each);
   };
   const std::int32_t end = builder_.end_node();
   const auto may_end = [&](std::int32_t at) { builder_.skip(at, end); };
@@ -151,32 +156,25 @@ void JsonRules::add_numbers() {
   builder_.byte(exponent, '+', sign);
   builder_.byte(exponent, '-', sign);
   builder_.skip(exponent, sign);
-  digits(sign, builder_.node(), 2, may_end);
+  digits(sign, 2, may_end);
   const auto may_have_exponent = [&](std::int32_t at) {
     may_end(at);
     builder_.byte(at, 'E', exponent);
     builder_.byte(at, 'e', exponent);
   };
-  digits(point, builder_.node(), most_fraction_digits, may_have_exponent);
+  digits(point, most_fraction_digits, may_have_exponent);
   const auto may_have_fraction = [&](std::int32_t at) {
     may_have_exponent(at);
     builder_.byte(at, '.', point);
   };
   const auto whole = [&](std::int32_t minus_or_digit, bool zero_behind_minus, const auto& each) {
-    const std::int32_t behind_minus = builder_.node(), zero = builder_.node();
-    std::int32_t digit = builder_.node();
+    const std::int32_t behind_minus = builder_.node(), zero = builder_.node(), digit = builder_.node();
     builder_.byte(minus_or_digit, '-', behind_minus);
     builder_.byte(minus_or_digit, '0', zero);
     if (zero_behind_minus) builder_.byte(behind_minus, '0', zero);
     each(zero);
     for (const std::int32_t from : {minus_or_digit, behind_minus}) builder_.bytes(from, '1', '9', digit);
-    for (int i = 1;; ++i) {
-      each(digit);
-      if (i == most_integer_digits) break;
-      const std::int32_t next = builder_.node();
-      builder_.bytes(digit, '0', '9', next);
-      digit = next;
-    }
+    more_digits(digit, most_integer_digits, each);
   };
   number_ = builder_.node();
   whole(number_, true, may_have_fraction);
