@@ -18,6 +18,11 @@ using R = OnDefault<bench::llama3_70b, device::Cpu>;
 
 namespace {
 
+/// As a teacher's recipe, of which the model is known without a step.
+struct ModelOfR : R {
+  using Source = bench::llama3_70b;
+};
+
 /// The shards of the master parameters that a rank of FullShard has, as a step lays them out.
 class RankParameters : public train::HostAccess {
  public:
@@ -46,7 +51,7 @@ class RankParameters : public train::HostAccess {
 
 int load(const char* folder, int ranks, int rank) {
   RankParameters parameters(ranks, rank);
-  const auto weights = train::open_weights(folder, detail::model_of<R>(), {});
+  const auto weights = train::open_weights(folder, detail::model_of<ModelOfR>(), {});
   const auto tensors = parameters.tensors();
   train::load_weights(*weights.source, {}, tensors, parameters);
   std::int64_t elements = 0;
