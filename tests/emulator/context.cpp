@@ -5,7 +5,7 @@
 
 namespace monomorph::emulator {
 
-#if defined(__x86_64__) && !defined(MONOMORPH_EMULATOR_UCONTEXT)
+#ifdef __x86_64__
 
 // What a function must preserve goes onto the stack that is left and comes from the one that is entered. Kernels do not
 // change how floating-point numbers are rounded, so that is left alone.

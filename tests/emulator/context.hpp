@@ -2,7 +2,7 @@
 #include <cstddef>
 #include <span>
 
-#if !defined(__x86_64__) || defined(MONOMORPH_EMULATOR_UCONTEXT)
+#ifndef __x86_64__
 #include <ucontext.h>
 #endif
 
@@ -18,7 +18,7 @@ class Context {
   void switch_to(Context& other);
 
  private:
-#if defined(__x86_64__) && !defined(MONOMORPH_EMULATOR_UCONTEXT)
+#ifdef __x86_64__
   void* stack_pointer_ = nullptr;
 #else
   ucontext_t saved_;

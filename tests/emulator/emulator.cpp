@@ -125,10 +125,11 @@ class Block {
   void let_meet(std::span<Thread> warp, const Thread& first);
   [[noreturn]] void report_who_waits() const;
 
-  std::vector<Thread> threads_;
+  std::vector<Thread> pool_;  ///< of the largest block so far: stacks and fibers are kept from block to block
+  std::span<Thread> threads_;
   std::size_t now_ = 0;
   Context scheduler_;
-  SanitizedFiber scheduler_fiber_;
+  CurrentFiber scheduler_fiber_;
   const std::function<void()>* body_ = nullptr;
   std::map<const void*, std::vector<Unit>> memories_;
   char beginning_ = 0, memory_ = 0, end_ = 0;  ///< as the places of meetings: known by their addresses
@@ -175,14 +176,14 @@ void Block::meet(State state, char& place) {
 
 void Block::begin(dim3 shape) {
   memories_.clear();
-  threads_.resize(shape.count());
-  scheduler_fiber_.adopt_current();
+  if (pool_.size() < shape.count()) pool_.resize(shape.count());
+  threads_ = std::span(pool_).first(shape.count());
+  scheduler_fiber_.adopt();
   happens_before(beginning_);
   for (std::size_t i = 0; i < threads_.size(); ++i) {
     Thread& thread = threads_[i];
     thread.state = State::ready;
     thread.index = index_in(shape, i);
-    thread.fiber.create();
     thread.context.begin({thread.stack.get(), stack_bytes}, enter);
   }
 }
@@ -193,7 +194,6 @@ void Block::run(dim3 shape, std::size_t dynamic_bytes, const std::function<void(
   memory(&dynamic_key, dynamic_bytes);
   Turns warps((threads_.size() + warp_size - 1) / warp_size, random), lanes(warp_size, random);
   while (give_turns(warps, lanes)) open_barrier();
-  for (Thread& thread : threads_) thread.fiber.destroy();
   if (std::ranges::any_of(threads_, [](const Thread& thread) { return thread.state != State::ended; }))
     report_who_waits();
   happens_after(end_);
@@ -204,7 +204,7 @@ bool Block::give_turns(Turns& warps, Turns& lanes) {
   bool any = false;
   for (const std::size_t turn : warps.next()) {
     const std::size_t first = turn * warp_size;
-    const auto warp = std::span(threads_).subspan(first, std::min<std::size_t>(warp_size, threads_.size() - first));
+    const auto warp = threads_.subspan(first, std::min<std::size_t>(warp_size, threads_.size() - first));
     while (give_turns_within(first, warp.size(), lanes)) {
       any = true;
       open_warp(warp);

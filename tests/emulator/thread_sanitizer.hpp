@@ -1,4 +1,5 @@
 #pragma once
+#include <memory>
 
 #ifdef MONOMORPH_EMULATOR_TSAN
 extern "C" {
@@ -16,15 +17,26 @@ void __tsan_release(void* address);
 namespace monomorph::emulator {
 
 #ifdef MONOMORPH_EMULATOR_TSAN
+inline void enter_unordered(void* fiber) {
+  constexpr unsigned unordered = 1;
+  __tsan_switch_to_fiber(fiber, unordered);
+}
+/// That of a thread of a block.
 class SanitizedFiber {
  public:
-  void adopt_current() { fiber_ = __tsan_get_current_fiber(); }
-  void create() { fiber_ = __tsan_create_fiber(0); }
-  void destroy() { __tsan_destroy_fiber(fiber_); }
-  void enter() {
-    constexpr unsigned unordered = 1;
-    __tsan_switch_to_fiber(fiber_, unordered);
-  }
+  void enter() { enter_unordered(fiber_.get()); }
+
+ private:
+  struct Destroy {
+    void operator()(void* fiber) const { __tsan_destroy_fiber(fiber); }
+  };
+  std::unique_ptr<void, Destroy> fiber_{__tsan_create_fiber(0)};
+};
+/// That in which the emulator itself runs.
+class CurrentFiber {
+ public:
+  void adopt() { fiber_ = __tsan_get_current_fiber(); }
+  void enter() { enter_unordered(fiber_); }
 
  private:
   void* fiber_ = nullptr;
@@ -33,9 +45,10 @@ inline void happens_before(char& what) { __tsan_release(&what); }
 inline void happens_after(char& what) { __tsan_acquire(&what); }
 #else
 struct SanitizedFiber {
-  void adopt_current() {}
-  void create() {}
-  void destroy() {}
+  void enter() {}
+};
+struct CurrentFiber {
+  void adopt() {}
   void enter() {}
 };
 inline void happens_before(char&) {}
