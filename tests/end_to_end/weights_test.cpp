@@ -81,6 +81,25 @@ void check_that_adapters_travel(const Exported& place, const std::string& recipe
   CHECK(evaluation(recipe, "again") == expected);
 }
 
+/// Of a run "adapted" beside what was never imported, and of an import "again" of the folder "model": adapters that are
+/// exported name the folder, those of a run that goes on from the import, too.
+void check_that_adapters_name_their_base(const Exported& place) {
+  const auto base_of = [&](const std::string& run, const std::string& folder) {
+    check_success(run_program("tiny_llama_lora",
+                              {"export", "--checkpoint", place / run, "--adapter", "--output", place / folder}));
+    return Json::parse(read_bytes(place / (folder + "/adapter_config.json"))).at("base_model_name_or_path");
+  };
+  CHECK(base_of("adapted", "adapters_of_run").is_null());  // its base was never imported
+  CHECK(base_of("again", "adapters_of_import") == place / "model");
+  check_success(
+      run_program("tiny_llama_lora", place.training("further", {"run.steps=3", "weights.from=" + place / "again"})));
+  fs::rename(place / "model", place / "moved");
+  CHECK(base_of("further", "adapters_of_further") == place / "model");
+  fs::rename(place / "moved", place / "model");
+  fs::remove_all(place / "again");
+  CHECK(base_of("further", "adapters_of_unknown").is_null());
+}
+
 }  // namespace
 
 TEST_CASE("export and import: the same bits come back, with the tokeniser, and go on travelling") {
@@ -172,6 +191,7 @@ TEST_CASE("adapters are trained beside a run's weights, which keep their bits, a
   CHECK(held_out_loss("adapted") < held_out_loss("run") - 0.1);
 
   check_that_adapters_travel(place, "tiny_llama_lora");
+  check_that_adapters_name_their_base(place);
   const Arguments export_run{"export", "--checkpoint", place / "adapted", "--output"};
   check_refusal(place.run({"export", "--checkpoint", place / "run", "--adapter", "--output", place / "none"}), 2,
                 {"[ADAPTER-04]"});

@@ -106,6 +106,128 @@ def tokenizers():
     write("wordpiece", wordpiece, bert, {"type": "BertPreTokenizer"}, {"type": "WordPiece", "prefix": "##", "cleanup": True})
 
 
+FIXTURES = pathlib.Path(__file__).resolve().parents[1] / "fixtures"
+# Of the pieces: NORMAL 1, UNKNOWN 2, CONTROL 3, USER_DEFINED 4, UNUSED 5, BYTE 6.
+UNKNOWN, BEGIN, END = ("<unk>", 0.0, 2), ("<s>", 0.0, 3), ("</s>", 0.0, 3)
+
+
+def field(number, value):
+    """A field of a message of Protocol Buffers: bytes and texts with their length, numbers as varints, reals in 32 bits."""
+    def varint(n):
+        return bytes([n]) if n < 128 else bytes([n & 127 | 128]) + varint(n >> 7)
+
+    if isinstance(value, float):
+        return varint(number << 3 | 5) + struct.pack("<f", value)
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    value = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def sentence_pieces():
+    def write(name, pieces, algorithm, training=b"", normalization=b"", behind=b""):
+        listed = b"".join(field(1, field(1, text) + field(2, score) + field(3, kind)) for text, score, kind in pieces)
+        seed("sentence_piece", name, listed + field(2, field(3, algorithm) + training) + field(3, normalization) + behind)
+
+    words = [(text, -float(i), 1) for i, text in enumerate(("▁", "a", "l", "o", "▁H", "He", "ll", "llo", "▁He", "aa"))]
+    of_bytes = [(f"<0x{byte:02X}>", 0.0, 6) for byte in range(256)]
+    unigram, bpe, word, character = 1, 2, 3, 4
+    write("unigram", [UNKNOWN, BEGIN, END, *words], unigram)
+    write("bpe", [UNKNOWN, BEGIN, END, *words], bpe)
+    write("bpe_with_bytes", [UNKNOWN, BEGIN, END, *of_bytes, *words], bpe, training=field(35, 1))
+    write("words", [UNKNOWN, BEGIN, END, *words], word)
+    write("characters", [UNKNOWN, BEGIN, END, *words], character)
+    write("user_defined", [UNKNOWN, BEGIN, END, ("Hello", 0.0, 4), ("▁a", 0.0, 5), *words], unigram, training=field(24, 1))
+    write("without_spaces", [UNKNOWN, *words], unigram, normalization=field(3, 0) + field(4, 0) + field(5, 0))
+    write("map_is_cut", [UNKNOWN, *words], unigram, normalization=field(2, b"\x08\0\0\0\1\2"))
+    write("no_unknown", words, unigram)
+    write("twice", [UNKNOWN, *words, *words], bpe)
+    write("scores", [UNKNOWN, ("a", float("nan"), 1), ("aa", float("inf"), 1), ("▁", -1e38, 1)], unigram)
+    write("endless", [UNKNOWN, ("", -1.0, 1), ("a", -1.0, 1)], unigram, behind=b"\xff" * 20)
+
+
+def parquet_tables():
+    for table in sorted((FIXTURES / "parquet").glob("*.parquet")):
+        if table.stat().st_size <= 6000:
+            seed("parquet_table", table.stem, table.read_bytes())
+
+
+def benchmark_questions():
+    def write(name, which, *questions):
+        lines = (question if isinstance(question, str) else json.dumps(question, ensure_ascii=False) for question in questions)
+        seed("benchmark_questions", name, bytes([which]) + "\n".join(lines).encode())
+
+    hellaswag, arc, mmlu = range(3)
+    for which, name in enumerate(("hellaswag", "arc", "mmlu")):
+        write(name, which, *(FIXTURES / "tasks" / f"{name}.jsonl").read_text().splitlines()[:2])
+    ended = {"ctx": "a [title] b.", "activity_label": "c", "endings": ["d", "  e [f] g"], "label": "1"}
+    write("hellaswag_label", hellaswag, ended | {"label": 1}, ended | {"label": 2}, ended | {"label": "-1"}, ended | {"label": 2**63})
+    write("hellaswag_parts", hellaswag, {"ctx_a": "a.", "ctx_b": "b", **ended}, ended | {"ctx_b": "ß"}, ended | {"endings": []})
+    asked = {"question": "a", "choices": {"text": ["b", "c"], "label": ["A", "B"]}, "answerKey": "B"}
+    write("arc_labels", arc, asked, asked | {"choices": {"text": ["b"], "label": ["A", "B"]}}, asked | {"answerKey": "1"})
+    write("arc_other_kinds", arc, asked | {"choices": ["b"]}, asked | {"answerKey": 1}, [asked], "null", "{")
+    write("mmlu_answers", mmlu, {"question": "a", "choices": ["b", "c", "d", "e"], "answer": 3, "subject": "an_area"},
+          {"question": "a", "choices": ["b"] * 5, "answer": "A"}, {"question": "\n", "choices": ["b"] * 4, "answer": 4})
+
+
+def companion_configs():
+    def write(name, *files):
+        seed("companion_configs", name, "\0".join(file if isinstance(file, str) else json.dumps(file) for file in files))
+
+    chat = "{% for m in messages %}{{ m.role }}{% endfor %}{{ eos_token }}"
+    token = {"__type": "AddedToken", "content": "<|im_end|>", "special": True}
+    write("ids", {"eos_token_id": [257, 259], "temperature": 0.6}, {"eos_token": "<|im_end|>"})
+    write("tokens", {"eos_token_id": 258}, {"eos_token": token, "bos_token": None, "chat_template": chat})
+    write("templates", "", {"chat_template": [{"name": "default", "template": chat}, {"name": "tool_use", "template": chat}]})
+    write("template_files", "", {"pad_token": token}, {"chat_template": {"default": chat}}, chat)
+    write("added", "", {"added_tokens_decoder": {"257": token, "x": token}, "additional_special_tokens": ["<|im_start|>", token], "eos_token": 257})
+    write("no_tokens", {"eos_token_id": 2**63}, {"eos_token": "<|none|>", "chat_template": 3})
+    write("other_kinds", [], "null", {"chat_template": [chat]}, "{% for")
+    write("negative", {"eos_token_id": [-1, True, "<|im_end|>", [257]]}, '{"eos_token": "\\ud83d"}')
+
+
+def json_schemas():
+    for i, case in enumerate(json.loads((FIXTURES / "json_schemas" / "documents.json").read_text())[:40]):
+        seed("json_schema", f"case_{i:02}", json.dumps(case["schema"]))
+    for name, schema in (
+        ("recursive", {"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [{"type": "null"}, {"type": "array", "items": {"$ref": "#/$defs/a"}}]}}}),
+        ("endless", {"$ref": "#"}),
+        ("nothing", {"type": "object", "properties": {"a": {"enum": []}}, "required": ["a"], "additionalProperties": False}),
+        ("numbers", {"type": "number", "minimum": -1.5e3, "exclusiveMaximum": 1e-7}),
+        ("integers", {"type": "integer", "minimum": -9223372036854775809, "maximum": 99999999999999999999}),
+        ("counts", {"type": "array", "minItems": 2, "maxItems": 1024, "items": {"type": "string", "maxLength": 1024}}),
+        ("names", {"type": "object", "properties": {"": {}, "a~/%": {"const": "\u2028\ud83d\ude00"}}, "required": ["b"]}),
+        ("kinds", {"type": ["string", "null", "object"], "enum": [None, {"a": [1.0, 1e400]}, "x"]}),
+    ):
+        seed("json_schema", name, json.dumps(schema))
+
+
+def served_requests():
+    def write(name, request):
+        seed("served_request", name, request if isinstance(request, (bytes, str)) else json.dumps(request))
+
+    question = {"role": "user", "content": "a"}
+    schema = {"type": "object", "properties": {"b": {"enum": [1, 2]}}, "required": ["b"], "additionalProperties": False}
+    tool = {"type": "function", "function": {"name": "f", "strict": True, "parameters": schema}}
+    call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": '{"b": 1}'}}
+    sampling = {"temperature": 0.5, "top_p": 0.9, "min_p": 0.1, "top_k": 5, "repetition_penalty": 1.1, "frequency_penalty": -2,
+                "presence_penalty": 2, "seed": -1, "stop": ["a", "b"], "logit_bias": {"65": -100, "256": 1.5}, "n": 2, "max_tokens": 5}
+    write("completion", {"model": "model", "prompt": "a", "echo": True, "logprobs": 3, **sampling})
+    write("prompts", {"prompt": ["a", [65, 66]], "stream": True, "stream_options": {"include_usage": True}})
+    write("ids", {"prompt": [65, 256, 2**32, -1]})
+    write("chat", {"messages": [{"role": "system", "content": [{"type": "text", "text": "a"}]}, question], "logprobs": True, "top_logprobs": 2, **sampling})
+    write("tools", {"messages": [question, {"role": "assistant", "tool_calls": [call]}, {"role": "tool", "tool_call_id": "1", "content": "c"}],
+                    "tools": [tool], "tool_choice": "required", "parallel_tool_calls": False})
+    write("named_tool", {"messages": [question], "tools": [tool], "tool_choice": {"type": "function", "function": {"name": "f"}}})
+    write("format", {"messages": [question], "response_format": {"type": "json_schema", "json_schema": {"name": "d", "strict": True, "schema": schema}}})
+    write("any_object", {"messages": [question], "tools": [tool], "response_format": {"type": "json_object"}})
+    write("unknown", {"prompt": "a", "user": None, "unknown\n": 1})
+    write("too_long", {"prompt": "a" * 300})
+    write("broken", '{"prompt": "a", "prompt": 1, "max_tokens": 1e400}')
+    write("not_utf8", b'{"prompt": "\xff", "model": "\xc3"}')
+    write("deep", '{"prompt": ' + "[" * 2000)
+
+
 def json_lines():
     seed("json_lines", "records", '{"text": "a"}\n{"text": "\\u00e9\\ud83d\\ude00", "n": [1, 2.5e3, null, true]}\n{"text": ""}')
     seed("json_lines", "broken", '{"text": 1}\n\n{"text": "a"\n{"other": "a"}\n[]\n"text"\n{"text": "\\ud83d"}\n')
@@ -267,6 +389,7 @@ def weights_indices():
 
 
 if __name__ == "__main__":
-    for make in (span_indices, compressed_texts, packed_files, tokenizers, json_lines, preference_records, reference_scores, safetensors, checkpoint_metadata, checkpoint_parts, hparams, model_configs,
+    for make in (span_indices, compressed_texts, packed_files, tokenizers, json_lines, preference_records, reference_scores, sentence_pieces, parquet_tables,
+                 benchmark_questions, companion_configs, json_schemas, served_requests, safetensors, checkpoint_metadata, checkpoint_parts, hparams, model_configs,
                  weights_indices, sentence_modules, adapter_configs, jinja_templates, quantized_matrices):
         make()

@@ -3,24 +3,17 @@
 #include "fixtures/weights/recipes/gpt2.hpp"
 #include "fixtures/weights/recipes/llama.hpp"
 #include "fixtures/weights/recipes/qwen3.hpp"
+#include "numerics/adapters_check.hpp"
 #include "support/error_of.hpp"
-#include "train/weights/adapter_folder.hpp"
-#include "train/weights/export_folder.hpp"
-#include "weights_check.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <functional>
-#include <set>
 
 namespace monomorph {
 namespace {
 
 using namespace testing;
 using Json = nlohmann::json;
-
-template <class R, LowRankSpec spec> struct Adapted : R { using finetuning = finetuning::LowRank<spec>; };
 
 using llama_adapted =
     Adapted<recipes::llama,
@@ -35,56 +28,6 @@ using gpt2_adapted =
             LowRankSpec{.rank = 2,
                         .alpha = 3,
                         .targets = {.query = false, .value = false, .output = true, .up = true, .down = true}}>;
-
-std::string adapters(const std::string& name) { return MONOMORPH_SOURCE_DIR "/tests/fixtures/adapters/" + name; }
-
-Values expected(const std::string& name, const std::string& tensor) {
-  return values_of(runtime::SafetensorsFile::open(adapters(name) + "/expected.safetensors"), tensor);
-}
-
-/// What a file of adapters holds.
-std::map<std::string, std::string> tensors_of(const std::string& folder) {
-  std::map<std::string, std::string> contents;
-  const auto file = runtime::SafetensorsFile::open(folder + "/adapter_model.safetensors");
-  for (const runtime::TensorEntry& entry : file.tensors())
-    contents[entry.name] = std::string(reinterpret_cast<const char*>(file.data(entry)), entry.end - entry.begin);
-  return contents;
-}
-
-/// Logits of the batch of a fixture with a checkpoint's weights.
-template <Recipe R> Values logits_with(const std::string& checkpoint, const std::string& name) {
-  Model<R> model;
-  train::restore_run(checkpoint, detail::program_of<R>(), model.step, false);
-  return model.outputs("../adapters/" + name);
-}
-
-/// Imports a model and its adapters, merges them, and exports them and imports them again.
-template <Recipe R, Recipe Base> void check_travels_adapted(const std::string& name) {
-  const train::RecipeProgram recipe = detail::program_of<R>(), base = detail::program_of<Base>();
-  const TemporaryFolder folder;
-  const auto imported = train::import_weights(recipe, fixture(name), folder / "imported", adapters(name));
-  CHECK(imported.notes.empty());
-  CHECK(relative_error(logits_with<R>(imported.checkpoint, name), expected(name, "logits")) < 1e-5);
-
-  CHECK(contains(train::export_folder(recipe, imported.checkpoint, folder / "merged", {}), "adapters merged"));
-  const auto merged = train::import_weights(base, folder / "merged", folder / "merged_imported");
-  CHECK(relative_error(logits_with<Base>(merged.checkpoint, name), expected(name, "merged_logits")) < 1e-5);
-
-  train::export_adapters(recipe, imported.checkpoint, folder / "adapters", DType::fp32);
-  CHECK(tensors_of(folder / "adapters") == tensors_of(adapters(name)));
-  const Json here = Json::parse(read_bytes(folder / "adapters/adapter_config.json")),
-             there = Json::parse(read_bytes(adapters(name) + "/adapter_config.json"));
-  for (const auto& [key, value] : here.items()) {
-    CAPTURE(key);
-    if (key == "base_model_name_or_path") continue;
-    if (key == "target_modules")
-      CHECK(value.template get<std::set<std::string>>() == there.at(key).template get<std::set<std::string>>());
-    else
-      CHECK(value == there.at(key));
-  }
-  const auto again = train::import_weights(recipe, fixture(name), folder / "again", folder / "adapters");
-  CHECK(logits_with<R>(again.checkpoint, name) == logits_with<R>(imported.checkpoint, name));
-}
 
 /// The fixture `llama`, changed before it is imported into a recipe.
 struct ChangedAdapters {

@@ -2,13 +2,11 @@
 #include "fixtures/weights/recipes/gemma2.hpp"
 #include "fixtures/weights/recipes/gemma2_capped.hpp"
 #include "fixtures/weights/recipes/gemma3.hpp"
+#include "numerics/continues_check.hpp"
 #include "numerics/model_check.hpp"
 #include "runtime/files/checkpoint_metadata.hpp"
 #include "support/error_of.hpp"
-#include "support/one_sequence.hpp"
 #include "weights_check.hpp"
-
-#include <algorithm>
 
 namespace monomorph {
 namespace {
@@ -70,29 +68,6 @@ TEST_CASE("Gemma 2 without caps travels") { check_travels<recipes::gemma2>("gemm
 TEST_CASE("Gemma 2 travels") { check_travels<recipes::gemma2_capped>("gemma2_capped"); }
 TEST_CASE("Gemma 3 travels") { check_travels<recipes::gemma3>("gemma3"); }
 
-/// Greedily, with a cache.
-template <Recipe R> void check_continues(const std::string& name) {
-  const auto expected = runtime::SafetensorsFile::open(fixture(name) + "/expected.safetensors");
-  const std::vector<std::int32_t> continued = ids_of(expected, "continued");
-  Model<R> model;
-  const auto opened = train::open_weights(fixture(name), detail::program_of<R>(), {});
-  train::load_weights(*opened.source, {}, model.step);
-  constexpr std::size_t T = R::model.context_length, prompt = 6;
-  OneSequence decoder(model.step, T);
-  for (std::size_t row = 0; row < continued.size(); row += T) {
-    CAPTURE(row);
-    decoder.reset();
-    std::vector<std::int32_t> text(continued.begin() + static_cast<std::ptrdiff_t>(row),
-                                   continued.begin() + static_cast<std::ptrdiff_t>(row + prompt));
-    for (std::size_t t = 0; t + 1 < T; ++t) {
-      const float* const logits = decoder.feed(text[t]);
-      if (t + 1 < prompt) continue;
-      const std::int64_t vocabulary = R::model.vocab_size;
-      text.push_back(static_cast<std::int32_t>(std::max_element(logits, logits + vocabulary) - logits));
-    }
-    CHECK(std::equal(text.begin(), text.end(), continued.begin() + static_cast<std::ptrdiff_t>(row)));
-  }
-}
 TEST_CASE("Gemma 2 goes on with a text as transformers does") {
   check_continues<recipes::gemma2_capped>("gemma2_capped");
 }
@@ -213,6 +188,19 @@ TEST_CASE("files of a Gemma from before there were types of layers say which are
     config["layer_types"] = std::vector<std::string>(5, "full_attention");
   }));
   CHECK(local("gemma2", [](auto&) {})->rotary == RotarySpec{});
+}
+
+TEST_CASE("an export of a Gemma 3 says its types of layers as a pattern, too, if they follow one") {
+  const auto pattern = [](const std::vector<std::string>& types) {
+    const ChangedFolder folder("gemma3", [&](nlohmann::json& config) { config["layer_types"] = types; });
+    return train::config_of(*train::find_family("gemma3_text"), folder.model()).at("sliding_window_pattern");
+  };
+  const std::string local = "sliding_attention", full = "full_attention";
+  CHECK(pattern({local, local, full, local, local}) == 3);
+  CHECK(pattern({local, full, local, full, local}) == 2);
+  CHECK(pattern({local, local, local, local, full}) == 5);
+  CHECK(pattern({full, full, full, full, full}) == 1);
+  CHECK(pattern({full, local, full, local, full}) == nullptr);
 }
 
 TEST_CASE("what Gemma's files can't express is refused by its name") {

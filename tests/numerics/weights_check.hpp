@@ -1,8 +1,8 @@
 #pragma once
+#include "numerics/exports_folder.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/hugging_face.hpp"
-#include "support/temporary_folder.hpp"
 #include "train/run/weights/import_weights.hpp"
 #include "train/weights/export_folder.hpp"
 #include "train/weights/load_weights.hpp"
@@ -95,7 +95,7 @@ void check_travels(const std::string& name, const std::string& differs = "", boo
   const train::RecipeProgram recipe = detail::program_of<R>();
   const train::FolderModel there = train::read_folder_model(fixture(name));
   const train::Family* const asked = &train::family_for(recipe) == there.family ? nullptr : there.family;
-  const TemporaryFolder folder;
+  const ExportsFolder folder(name);
   const Values expected =
       values_of(runtime::SafetensorsFile::open(fixture(name) + "/expected.safetensors"), Model<R>::outputs_name);
 
@@ -105,7 +105,9 @@ void check_travels(const std::string& name, const std::string& differs = "", boo
   CHECK(is_as_expected(opened.notes));
   train::check_tensors(*opened.source, recipe, {});
   CHECK(train::load_weights(*opened.source, {}, started.step).empty());
-  CHECK(relative_error(started.outputs(name), expected) < 1e-5);
+  const Values outputs = started.outputs(name);
+  CHECK(relative_error(outputs, expected) < 1e-5);
+  folder.keep_outputs("outputs", outputs);
 
   // An import is a checkpoint of the same weights.
   const auto imported = train::import_weights(recipe, fixture(name), folder / "imported");

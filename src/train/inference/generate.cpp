@@ -116,18 +116,6 @@ class GenerationBatch {
 
 std::string_view name_of(FinishReason reason) { return reason == FinishReason::stop ? "stop" : "length"; }
 
-std::vector<std::int32_t> prompt_ids(const data::Tokenizer& tokenizer, std::string_view prompt,
-                                     std::span<const std::int32_t> stop_ids) {
-  const auto before = tokenizer.ids_before_text();
-  std::vector<std::int32_t> ids(before.begin(), before.end());
-  for (const std::int32_t id : tokenizer.encode(prompt)) ids.push_back(id);
-  if (ids.empty() && !stop_ids.empty()) ids.push_back(stop_ids.front());
-  if (ids.empty())
-    throw UsageError("RUN-09",
-                     "the prompt is empty and the tokeniser has no <|endoftext|> to begin with; give --prompt");
-  return ids;
-}
-
 void generate(Session& session, const data::Tokenizer& tokenizer, const GenerationSettings& settings,
               const TextSink& sink) {
   GenerationBatch texts(session, tokenizer, settings, sink);

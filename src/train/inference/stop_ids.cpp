@@ -6,6 +6,7 @@
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/text_file.hpp>
+#include <monomorph/train/inference/generate.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -71,6 +72,19 @@ std::vector<std::int32_t> stop_ids(const data::Tokenizer& tokenizer, const std::
   ids.add_file(folder + "/generation_config.json", "eos_token_id");
   ids.add_file(folder + "/tokenizer_config.json", "eos_token");
   return std::move(ids).take();
+}
+
+/// What ended the text before is what an empty one begins with.
+std::vector<std::int32_t> prompt_ids(const data::Tokenizer& tokenizer, std::string_view prompt,
+                                     std::span<const std::int32_t> stop_ids) {
+  const auto before = tokenizer.ids_before_text();
+  std::vector<std::int32_t> ids(before.begin(), before.end());
+  for (const std::int32_t id : tokenizer.encode(prompt)) ids.push_back(id);
+  if (ids.empty() && !stop_ids.empty()) ids.push_back(stop_ids.front());
+  if (ids.empty())
+    throw UsageError("RUN-09",
+                     "the prompt is empty and the tokeniser has no <|endoftext|> to begin with; give --prompt");
+  return ids;
 }
 
 }  // namespace monomorph::train

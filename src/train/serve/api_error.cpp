@@ -1,5 +1,6 @@
 #include "train/serve/api_error.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace monomorph::train {
@@ -21,6 +22,18 @@ nlohmann::ordered_json or_null(const std::string& text) {
 }
 
 }  // namespace
+
+std::string ApiError::in_one_line(const std::string& message) {
+  std::string line;
+  for (const char character : message) {
+    const auto code = static_cast<unsigned char>(character);
+    if (code < 0x20 || code == 0x7f)
+      line += fmt::format("\\x{:02x}", code);
+    else
+      line += character;
+  }
+  return line;
+}
 
 std::string ApiError::json() const {
   const nlohmann::ordered_json error{{"message", what()},

@@ -10,6 +10,9 @@
 #include <monomorph/core/atomic_file.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
+#include <monomorph/runtime/files/checkpoint_folder.hpp>
+#include <monomorph/runtime/files/counter_names.hpp>
+#include <monomorph/runtime/files/find_checkpoint.hpp>
 #include <monomorph/spec/low_rank_spec.hpp>
 
 #include <fmt/format.h>
@@ -47,11 +50,40 @@ void create_folder(const std::string& folder) {
                                                  in_quotes(folder), name));
 }
 
+/// What a run began with: a folder or another checkpoint; empty if with neither.
+std::string began_with(const runtime::CheckpointMetadata& metadata) {
+  const json hparams = json::parse(metadata.hyperparameters, nullptr, /*allow_exceptions=*/false);
+  const json from = hparams.is_object() ? hparams.value("/weights/from"_json_pointer, json()) : json();
+  return from.is_string() ? from.get<std::string>() : "";
+}
+
+/// Whether an import made it, which begins with a folder, wherever that is by now.
+bool is_imported(const runtime::CheckpointMetadata& metadata) {
+  return metadata.step == 0 && metadata.counters.contains(runtime::weights_alone_counter);
+}
+
+/// The folder from which a checkpoint's weights were imported, by it or by those that it began with; empty if that can
+/// no longer be told, as a checkpoint in between is gone.
+std::string imported_from(std::string checkpoint) {
+  std::set<std::string> seen;
+  while (seen.insert(checkpoint).second) {
+    const auto metadata = runtime::read_checkpoint_metadata(checkpoint);
+    const std::string from = began_with(metadata);
+    if (from.empty() || is_imported(metadata) || is_model_folder(from)) return from;
+    try {
+      checkpoint = runtime::find_checkpoint(from);
+    } catch (const Error&) {
+      break;
+    }
+  }
+  return "";
+}
+
 void write_config(const std::string& path, const LowRankSpec& spec, const Family& family,
-                  const std::vector<PlacedAdapter>& adapters) {
+                  const std::vector<PlacedAdapter>& adapters, const std::string& base) {
   json config = adapter_config(spec);
   config["task_type"] = "CAUSAL_LM";
-  config["base_model_name_or_path"] = nullptr;
+  config["base_model_name_or_path"] = base.empty() ? json() : json(base);
   config["lora_dropout"] = spec.dropout.value;
   config["target_modules"] = target_modules(family, adapters);
   config["fan_in_fan_out"] = are_transposed(family, adapters);
@@ -82,7 +114,7 @@ std::string export_adapters(const RecipeProgram& recipe, const std::string& chec
                         }});
   }
   runtime::write_safetensors(fmt::format("{}/{}", folder, weights_name), to_write, {{"format", "pt"}});
-  write_config(fmt::format("{}/{}", folder, config_name), spec, family, adapters);
+  write_config(fmt::format("{}/{}", folder, config_name), spec, family, adapters, imported_from(checkpoint));
   return fmt::format("{}: adapters of rank {} for {}, in {}, as peft has them", folder, spec.rank.value,
                      fmt::join(target_modules(family, adapters), ", "), name_of(dtype));
 }

@@ -43,13 +43,28 @@ constexpr ConfigRow score_divisor{
         portable.model.multiplier.attention = 1 / std::sqrt(divisor);
     }};
 
+std::size_t layers_of(const PortableModel& portable) { return static_cast<std::size_t>(portable.model.n_layers.value); }
+
+/// The local layers where one in so many is not.
+std::bitset<most_layers> layers_by_pattern(std::size_t n_layers, std::size_t pattern) {
+  std::bitset<most_layers> layers;
+  for (std::size_t layer = 0; layer < n_layers; ++layer) layers.set(layer, (layer + 1) % pattern != 0);
+  return layers;
+}
+
+/// Null if there is none.
+json pattern_of(const PortableModel& portable) {
+  if (!portable.local) return 1;
+  for (std::size_t pattern = 2; pattern <= layers_of(portable); ++pattern)
+    if (portable.local->layers == layers_by_pattern(layers_of(portable), pattern)) return pattern;
+  return nullptr;
+}
+
 /// @param pattern one layer in so many is not local
 void take_pattern(PortableModel& portable, std::int64_t pattern) {
-  LocalLayers local{.rotary = portable.model.rotary};
-  const auto n = static_cast<std::size_t>(portable.model.n_layers.value);
-  if (n > most_layers) throw NotExpressible{"there are more layers than recipes may have"};
-  for (std::size_t layer = 0; layer < n; ++layer)
-    if ((layer + 1) % static_cast<std::size_t>(pattern) != 0) local.layers.set(layer);
+  if (layers_of(portable) > most_layers) throw NotExpressible{"there are more layers than recipes may have"};
+  const LocalLayers local{.rotary = portable.model.rotary,
+                          .layers = layers_by_pattern(layers_of(portable), static_cast<std::size_t>(pattern))};
   portable.local.reset();
   if (local.layers.any()) portable.local = local;
 }
@@ -58,19 +73,18 @@ constexpr std::string_view local_name = "sliding_attention", whole_name = "full_
 
 json layer_types_of(const PortableModel& portable) {
   json types = json::array();
-  for (std::size_t layer = 0; layer < static_cast<std::size_t>(portable.model.n_layers.value); ++layer)
+  for (std::size_t layer = 0; layer < layers_of(portable); ++layer)
     types.push_back(portable.local && portable.local->layers.test(layer) ? local_name : whole_name);
   return types;
 }
 
 void check_some_see_all(const PortableModel& portable, const LocalLayers& local) {
-  if (local.layers.count() == static_cast<std::size_t>(portable.model.n_layers.value))
-    throw NotExpressible{"one at least must be full_attention"};
+  if (local.layers.count() == layers_of(portable)) throw NotExpressible{"one at least must be full_attention"};
 }
 
 void take_layer_types(PortableModel& portable, const json& value) {
   const auto types = value.get<std::vector<std::string>>();
-  if (types.size() != static_cast<std::size_t>(portable.model.n_layers.value) || types.size() > most_layers)
+  if (types.size() != layers_of(portable) || types.size() > most_layers)
     throw NotExpressible{"it must have one for each layer"};
   LocalLayers local{.rotary = portable.model.rotary};
   for (std::size_t layer = 0; layer < types.size(); ++layer) {
@@ -84,8 +98,9 @@ void take_layer_types(PortableModel& portable, const json& value) {
   if (local.layers.any()) portable.local = local;
 }
 
-/// In files from before there were layer_types; where these are, they hold.
-constexpr ConfigRow window_pattern{"sliding_window_pattern", "6", [](const PortableModel&) -> json { return nullptr; },
+/// In files from before there were layer_types; where these are, they hold. Versions of transformers from before read
+/// an export by it, and stop at null.
+constexpr ConfigRow window_pattern{"sliding_window_pattern", "6", pattern_of,
                                    [](PortableModel& portable, const json& value) {
                                      take_pattern(portable, value.is_null() ? 6 : config_rows::size_from(value));
                                    }};

@@ -34,7 +34,11 @@ std::string SentencePieceStream::push(std::int32_t id) {
 }
 
 std::string SentencePieceStream::finish() {
-  if (at_start_ || anchor_text_.empty()) {
+  if (anchor_text_.empty()) {
+    const std::string all = model_.decode(held_);
+    return all.substr(std::min(std::exchange(n_shown_, all.size()), all.size()));
+  }
+  if (at_start_) {
     std::string text = model_.decode(held_);
     if (text.empty()) return text;
     at_start_ = false;

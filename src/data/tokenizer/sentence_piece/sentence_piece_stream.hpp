@@ -22,10 +22,12 @@ class SentencePieceStream {
 
   const SentencePieceModel& model_;
   // The library treats the beginning of a text in a way of its own. So all tokens are kept until something is shown;
-  // what comes later is decoded behind a token that shows something.
+  // what comes later is decoded behind a token that shows something. Where no piece does so on its own, as in a model
+  // of bytes and spaces, all tokens are kept for good.
   std::vector<std::int32_t> held_;
-  std::int32_t anchor_ = -1;  ///< -1: no piece of the model shows anything on its own
+  std::int32_t anchor_ = -1;  ///< -1: there is none
   std::string anchor_text_;
+  std::size_t n_shown_ = 0;  ///< bytes, where there is none
   bool at_start_ = true;
 };
 

@@ -36,3 +36,14 @@ TEST_CASE("a body that is no JSON object is a mistake of the client's, and said 
   CHECK(cut.find('\n') == std::string::npos);
   CHECK(refusal(std::string(1'000'000, '[')) == "the request's JSON is nested more than 64 levels deep");
 }
+
+TEST_CASE("what a client has called its fields breaks no line of what it is told") {
+  const RequestFields fields(R"({"a\nb\u007f": 1})");
+  try {
+    fields.finish();
+    FAIL("nobody has read the field");
+  } catch (const ApiError& error) {
+    CHECK(error.what() == "unknown field a\\x0ab\\x7f"s);
+    CHECK(error.json().find("\"param\":\"a\\nb") != std::string::npos);
+  }
+}

@@ -3,7 +3,7 @@
 #include "unit/data/data_test_support.hpp"
 
 #include <monomorph/data/text/utf8.hpp>
-#include <monomorph/data/tokenizer/sentence_piece/sentence_piece_model.hpp>
+#include <monomorph/data/tokenizer/tokenizer.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -150,4 +150,17 @@ TEST_CASE("SentencePiece: ids are the library's whatever the settings and pieces
       check(model, shakespeare().substr(0, 20'000));
     }
   }
+}
+
+TEST_CASE("SentencePiece: of a model of nothing but spaces, a stream shows those between what is unknown") {
+  const TemporaryFolder folder;
+  const Tokenizer tokenizer(
+      SentencePieceModel(folder.write("t.model", piece("<unk>", 0, 2) + piece("\u2581", -1, 1) + training(3, 1))));
+  const Ids ids = tokenizer.encode("a  b c");
+  StreamDecoder stream(tokenizer);
+  std::string text;
+  for (const std::int32_t id : ids) text += stream.push(id);
+  text += stream.finish();
+  CHECK(text == tokenizer.decode(ids));
+  CHECK(std::ranges::count(text, ' ') > 2);
 }
