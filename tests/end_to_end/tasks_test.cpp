@@ -184,16 +184,21 @@ TEST_CASE("texts are scored token by token, and long ones in windows") {
 TEST_CASE("lm-evaluation-harness has the same numbers through serve as of the model itself") {
   const char* const chosen = std::getenv("MONOMORPH_HARNESS_PYTHON");
   const std::string python = chosen == nullptr ? "python3" : chosen;
-  if (run_process(bash("\"$1\" -c 'import lm_eval, transformers, aiohttp, tenacity'", {python})).exit_code != 0)
+  const auto with_peers = [&](const std::vector<std::string>& arguments) {
+    std::vector<std::string> command{MONOMORPH_SOURCE_DIR, python};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    return bash("PYTHONPATH=\"$1/.deps/peers:$PYTHONPATH\" exec \"${@:2}\"", command);
+  };
+  if (run_process(with_peers({"-c", "import lm_eval, transformers, aiohttp, tenacity"})).exit_code != 0)
     MONOMORPH_SKIP(
-        "the packages lm-eval[api] and transformers are not there; MONOMORPH_HARNESS_PYTHON may name a "
-        "Python that has them");
+        "the packages lm-eval[api] and transformers are not there: tools/setup/install --peers installs them, or "
+        "MONOMORPH_HARNESS_PYTHON names a Python that has them");
   const Imported model;
   const ProcessResult exported = model.run("export", {"--output", model / "exported"});
   INFO(exported.err);
   REQUIRE(exported.exit_code == 0);
   Process server({program("tasks_model"), "serve", "--checkpoint", model / "run", "--port", "0", "--quiet"});
-  Process asking({python, fixtures + "harness.py", url_of(server), model / "exported"});
+  Process asking(with_peers({fixtures + "harness.py", url_of(server), model / "exported"}));
   const ProcessResult harness = asking.wait(std::chrono::minutes(10));  // it imports much, and asks 250 times
   INFO(harness.out << harness.err);
   CHECK(harness.exit_code == 0);

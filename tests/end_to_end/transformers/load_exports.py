@@ -18,8 +18,8 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 WEIGHTS, ADAPTERS = ROOT / "tests/fixtures/weights", ROOT / "tests/fixtures/adapters"
 LACKING = 77
-INSTALL = "tools/setup/install --transformers installs them"
-sys.path.insert(0, str(ROOT / ".deps/transformers"))
+INSTALL = "tools/setup/install --peers installs them"
+sys.path.insert(0, str(ROOT / ".deps/peers"))
 os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_VERBOSITY="error", TOKENIZERS_PARALLELISM="false")
 try:
     import torch
