@@ -263,19 +263,78 @@ TEST_CASE("weights alone can't be resumed from, and weights.from must name weigh
 TEST_CASE("a run is exported as a file for llama.cpp, with its tokeniser, or refused") {
   const Exported place("tiny_llama");
   const Arguments export_run{"export", "--checkpoint", place / "run"};
+  write_bytes(place / "run/tokenizer_config.json", R"({"chat_template": "{{ messages }} as a chat"})");
   check_success(place.run(with(export_run, {"--gguf", place / "model.gguf"})));
   const std::string file = read_bytes(place / "model.gguf");
   CHECK(file.starts_with("GGUF"));
-  CHECK(contains(file, "tokenizer.ggml.merges"));
+  for (const std::string part : {"tokenizer.ggml.merges", "tokenizer.ggml.eos_token_id", "{{ messages }} as a chat"})
+    CHECK(contains(file, part));
+  write_bytes(place / "run/tokenizer_config.json", R"({"eos_token": "<none>"})");
+  check_refusal(place.run(with(export_run, {"--gguf", place / "a"})), 2, {"[RUN-29]", "<none>"});
   check_refusal(place.run(export_run), 2, {"[RUN-13]", "--gguf"});
   check_refusal(place.run(with(export_run, {"--gguf", place / "a", "--output", place / "b"})), 2, {"[RUN-13]"});
   check_refusal(place.run(with(export_run, {"--gguf", place / "a", "--file-size", "1"})), 2, {"[RUN-13]"});
   CHECK_FALSE(fs::exists(place / "a"));
 
-  const Exported gpt2("tiny_gpt2");
-  check_refusal(gpt2.run({"export", "--checkpoint", gpt2 / "run", "--gguf", gpt2 / "model.gguf"}), 2,
-                {"[GGUF-01]", "family gpt2"});
-  CHECK_FALSE(fs::exists(gpt2 / "model.gguf"));
+  // A tokeniser that llama.cpp lacks.
+  const std::string tokenizer = place / "run/tokenizer.json";
+  Json definition = Json::parse(read_bytes(tokenizer));
+  definition["normalizer"] = {{"type", "Lowercase"}};
+  write_bytes(tokenizer, definition.dump());
+  check_refusal(place.run(with(export_run, {"--gguf", place / "a"})), 2, {"[GGUF-02]", "normalizers other than NFC"});
+  definition["normalizer"] = {{"type", "NFC"}};
+  write_bytes(tokenizer, definition.dump());
+  write_bytes(place / "run/tokenizer_config.json", "{}");
+  const ProcessResult noted = place.run(with(export_run, {"--gguf", place / "normalized.gguf"}));
+  CHECK(noted.exit_code == 0);
+  CHECK(is_one_line(noted.err));
+  CHECK(contains(noted.err, "form NFC"));
+  CHECK_FALSE(fs::exists(place / "a"));
+}
+
+TEST_CASE("special tokens of a model's config.json come back in its export, as they are and by way of a run") {
+  const Exported place("tiny_llama");
+  const Json ids{{"bos_token_id", 7}, {"eos_token_id", {3, 5}}, {"pad_token_id", nullptr}};
+  const std::string model = place.with_config([&](Json& config) { config.update(ids); });
+  const auto exported_ids = [&](const std::string& run) {
+    fs::remove_all(place / "again");
+    check_success(place.run({"export", "--checkpoint", place / run, "--output", place / "again"}));
+    CHECK_FALSE(fs::exists(place / "again/special_token_ids.json"));
+    const Json config = Json::parse(read_bytes(place / "again/config.json"));
+    Json found;
+    for (const auto& [key, value] : ids.items())
+      if (config.contains(key)) found[key] = config[key];
+    return found;
+  };
+  check_success(place.run({"import", model, "--output", place / "imported"}));
+  CHECK(exported_ids("imported") == ids);
+  for (const std::string from : {"imported", "changed"}) {
+    CAPTURE(from);
+    check_success(place.train("from_" + from, {"weights.from=" + place / from, "run.steps=3",
+                                               "data.tokenizer=" + place / from + "/tokenizer.json"}));
+    CHECK(exported_ids("from_" + from) == ids);
+  }
+
+  // Without a config.json to keep them from, other files say which they are: tokens, objects of them, ids.
+  const auto token = [&](int id) {
+    const Json vocabulary = Json::parse(read_bytes(place / "run/tokenizer.json"))["model"]["vocab"];
+    for (const auto& [text, number] : vocabulary.items())
+      if (number == id) return text;
+    return std::string();
+  };
+  write_bytes(place / "run/special_tokens_map.json",
+              Json{{"bos_token", token(9)}, {"pad_token", {{"content", token(4)}}}}.dump());
+  write_bytes(place / "run/generation_config.json", R"({"eos_token_id": [6, 8]})");
+  CHECK(exported_ids("run") == Json{{"bos_token_id", 9}, {"eos_token_id", {6, 8}}, {"pad_token_id", 4}});
+  write_bytes(place / "run/generation_config.json", R"({"eos_token_id": [6, 100000]})");
+  check_refusal(place.run({"export", "--checkpoint", place / "run", "--output", place / "none"}), 2,
+                {"[RUN-29]", "generation_config.json", "100000"});
+  for (const Json& value : {Json("</s>"), Json(true), Json({1, "a"}), Json(1.5)}) {
+    CAPTURE(value);
+    const std::string broken = place.with_config([&](Json& config) { config["eos_token_id"] = value; });
+    check_refusal(place.run({"import", broken, "--output", place / "none"}), 2, {"[WEIGHTS-03]", "eos_token_id"});
+  }
+  CHECK_FALSE(fs::exists(place / "none"));
 }
 
 TEST_CASE("export is refused where it can't be, and never writes over a model") {

@@ -123,7 +123,8 @@ TEST_CASE("positions of a RoBERTa begin behind the token that its tokeniser fill
   const train::RecipeProgram recipe = detail::program_of<recipes::roberta>();
   const TemporaryFolder folder;
   const auto imported = train::import_weights(recipe, fixture("roberta"), folder / "imported");
-  train::export_folder(recipe, imported.checkpoint, folder / "of_5", {.family = &train::roberta, .padding = 5});
+  train::export_folder(recipe, imported.checkpoint, folder / "of_5",
+                       {.family = &train::roberta, .special_tokens = {{"pad_token_id", 5}}});
   const auto config = nlohmann::json::parse(read_bytes(folder / "of_5/config.json"));
   CHECK(config.at("pad_token_id") == 5);
   CHECK(config.at("max_position_embeddings") == 16 + 6);

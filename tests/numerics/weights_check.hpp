@@ -4,9 +4,11 @@
 #include "support/error_of.hpp"
 #include "support/hugging_face.hpp"
 #include "train/run/weights/import_weights.hpp"
+#include "train/run/weights/special_tokens.hpp"
 #include "train/weights/export_folder.hpp"
 #include "train/weights/load_weights.hpp"
 #include "train/weights/model_folder.hpp"
+#include "train/weights/special_token_ids.hpp"
 
 #include <monomorph/runtime/comm/world.hpp>
 #include <monomorph/train/commands/run_recipe.hpp>
@@ -117,9 +119,14 @@ void check_travels(const std::string& name, const std::string& differs = "", boo
   CHECK(hash_of(restored.step.parameters()) == hash_of(started.step.parameters()));
 
   // An export of it has the same tensors, bit for bit, and says the same of the model, in one file or in many.
-  train::export_folder(recipe, imported.checkpoint, folder / "exported", {.family = asked});
-  train::export_folder(recipe, imported.checkpoint, folder / "in_files", {.bytes_per_file = 10'000, .family = asked});
+  const nlohmann::json special = train::SpecialTokens(folder / "imported", nullptr).of_config();
+  train::export_folder(recipe, imported.checkpoint, folder / "exported", {.family = asked, .special_tokens = special});
+  train::export_folder(recipe, imported.checkpoint, folder / "in_files",
+                       {.bytes_per_file = 10'000, .family = asked, .special_tokens = special});
   if (is_as_exported) CHECK(contents_of(folder / "exported") == contents_of(fixture(name)));
+  const nlohmann::json ids_there = train::special_token_ids(fixture(name)),
+                       ids_here = train::special_token_ids(folder / "exported");
+  for (const auto& [key, ids] : ids_there.items()) CHECK(ids_here.at(key) == ids);
   CHECK(contents_of(folder / "in_files") == contents_of(folder / "exported"));
   const auto again = train::import_weights(recipe, folder / "exported", folder / "imported_again");
   Model<R> restored_again;

@@ -56,7 +56,7 @@ class ModelTemplateReader {
         refuse_file(path, "has a \"chat_template\" that is a list of something else than names with templates");
       add(one["name"].get<std::string>(), one["template"].get<std::string>(), path);
     }
-    if (!result_.templates_.contains("default")) refuse_file(path, "names no chat template \"default\"");
+    if (!sources_.contains("default")) refuse_file(path, "names no chat template \"default\"");
   }
 
   /// A token is a text, or an object that has it as its content.
@@ -73,16 +73,45 @@ class ModelTemplateReader {
     }
   }
 
-  bool has_some() const { return !result_.templates_.empty(); }
-  ModelTemplate take() && { return std::move(result_); }
-
- private:
-  void add(const std::string& name, std::string source, const std::string& path) {
-    result_.templates_.insert_or_assign(name, jinja::Template(std::move(source), path));
+  /// Those of a folder; none if it has none.
+  void read_folder(const std::string& folder) {
+    const std::string in_jinja = folder + "/chat_template.jinja", in_json = folder + "/chat_template.json",
+                      config = folder + "/tokenizer_config.json";
+    if (is_file(in_jinja)) read_jinja(in_jinja);
+    if (!has_some() && is_file(in_json)) read_json(in_json);
+    if (!has_some() && is_file(config)) read_json(config);
+    if (has_some()) read_tokens(config);
   }
 
+  bool has_some() const { return !sources_.empty(); }
+  ModelTemplate take() && {
+    for (auto& [name, of_file] : sources_)
+      result_.templates_.insert_or_assign(name, jinja::Template(std::move(of_file.source), of_file.path));
+    return std::move(result_);
+  }
+  std::map<std::string, std::string> take_sources() && {
+    std::map<std::string, std::string> sources;
+    for (auto& [name, of_file] : sources_) sources.emplace(name, std::move(of_file.source));
+    return sources;
+  }
+
+ private:
+  struct Source {
+    std::string source, path;
+  };
+  void add(const std::string& name, std::string source, const std::string& path) {
+    sources_.insert_or_assign(name, Source{std::move(source), path});
+  }
+
+  std::map<std::string, Source> sources_;
   ModelTemplate result_;
 };
+
+std::map<std::string, std::string> chat_template_sources(const std::string& folder) {
+  ModelTemplateReader reader;
+  reader.read_folder(folder);
+  return std::move(reader).take_sources();
+}
 
 ModelTemplate ModelTemplate::of_file(const std::string& path) {
   if (is_folder(path)) {
@@ -102,14 +131,9 @@ ModelTemplate ModelTemplate::of_file(const std::string& path) {
 }
 
 std::optional<ModelTemplate> ModelTemplate::of_folder(const std::string& folder) {
-  const std::string in_jinja = folder + "/chat_template.jinja", in_json = folder + "/chat_template.json",
-                    config = folder + "/tokenizer_config.json";
   ModelTemplateReader reader;
-  if (is_file(in_jinja)) reader.read_jinja(in_jinja);
-  if (!reader.has_some() && is_file(in_json)) reader.read_json(in_json);
-  if (!reader.has_some() && is_file(config)) reader.read_json(config);
+  reader.read_folder(folder);
   if (!reader.has_some()) return std::nullopt;
-  reader.read_tokens(config);
   return std::move(reader).take();
 }
 

@@ -89,12 +89,17 @@ void GgufMetadata::add(std::string_view key, std::span<const std::string> values
   append(bytes_, std::uint64_t{values.size()});
   for (const std::string& value : values) append(bytes_, std::string_view(value));
 }
-void GgufMetadata::add(std::string_view key, std::span<const std::int32_t> values) {
+template <class Number>
+void GgufMetadata::add_numbers(std::string_view key, std::uint32_t type, std::span<const Number> values) {
   begin(key, type_array);
-  append(bytes_, std::uint32_t{type_i32});
+  append(bytes_, type);
   append(bytes_, std::uint64_t{values.size()});
-  for (const std::int32_t value : values) append(bytes_, value);
+  for (const Number value : values) append(bytes_, value);
 }
+void GgufMetadata::add(std::string_view key, std::span<const std::int32_t> values) {
+  add_numbers(key, type_i32, values);
+}
+void GgufMetadata::add(std::string_view key, std::span<const float> values) { add_numbers(key, type_f32, values); }
 
 void write_gguf(const std::string& path, const GgufMetadata& metadata, std::span<const GgufTensor> tensors) {
   AtomicFile file(path);

@@ -3,6 +3,7 @@
 #include "runtime/comm/one_rank.hpp"
 #include "tensor_pieces.hpp"
 #include "train/weights/companion_files.hpp"
+#include "train/weights/special_token_ids.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
@@ -167,7 +168,9 @@ AveragedCheckpoints average_checkpoints(const std::vector<std::string>& paths, s
   OneRank one_rank;
   runtime::SavedCheckpoint saved = runtime::save_checkpoint(output + "/checkpoints", metadata_of_average(checkpoints),
                                                             one_rank, parts, {.latest = 1}, throw_if_truncated);
-  copy_companion_files(paths.back() + "/" + runtime::relative_run_folder(paths.back()), output);
+  const std::string last_run = paths.back() + "/" + runtime::relative_run_folder(paths.back());
+  copy_companion_files(last_run, output);
+  keep_special_token_ids(special_token_ids(last_run), output);
   folder.keep();
   if (names.size() < first.names().size())
     saved.warnings.insert(saved.warnings.begin(),

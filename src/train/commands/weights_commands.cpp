@@ -6,6 +6,7 @@
 #include "train/run/data/run_tokenizer.hpp"
 #include "train/run/weights/export_gguf.hpp"
 #include "train/run/weights/import_weights.hpp"
+#include "train/run/weights/special_tokens.hpp"
 #include "train/weights/adapter_folder.hpp"
 #include "train/weights/companion_files.hpp"
 #include "train/weights/export_folder.hpp"
@@ -18,7 +19,6 @@
 
 #include <fmt/format.h>
 
-#include <initializer_list>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -34,11 +34,9 @@ std::unique_ptr<const data::Tokenizer> tokenizer_of(const std::string& run_folde
   return read_run_tokenizer(file, recipe);
 }
 
-constexpr std::string_view end_of_text = "<|endoftext|>";
-
-/// The first of these tokens that a tokeniser has; empty if it has none.
-std::string first_of(const data::Tokenizer* tokenizer, std::initializer_list<std::string_view> tokens) {
-  for (const std::string_view token : tokens)
+/// A token that fills texts up. Attention does not look at them, so that any will do which stands in none.
+std::string token_of_padding(const data::Tokenizer* tokenizer) {
+  for (const std::string_view token : {"<pad>", "[PAD]", "<|endoftext|>"})
     if (tokenizer != nullptr && tokenizer->find(token)) return std::string(token);
   return "";
 }
@@ -47,14 +45,11 @@ std::string export_to_folder(const RecipeProgram& recipe, const std::string& che
                              const ExportCommandOptions& options, const data::Tokenizer* tokenizer) {
   ExportOptions how{.dtype = options.dtype, .bytes_per_file = options.megabytes_per_file * 1'000'000};
   how.family = options.family;
-  if (tokenizer != nullptr) how.end_of_text = tokenizer->find(end_of_text);
-  if (const std::string padding = first_of(tokenizer, {"<pad>", "[PAD]"}); !padding.empty())
-    how.padding = tokenizer->find(padding);
+  how.special_tokens = SpecialTokens(run_folder, tokenizer).of_config();
   std::string line = export_folder(recipe, checkpoint, options.output, how);
   copy_companion_files(run_folder, options.output);
-  // Attention does not look at what fills texts up, so that any token will do which stands in none.
   const bool is_encoder = recipe.output == ModelOutput::embeddings;
-  name_tokenizer_class(options.output, is_encoder ? first_of(tokenizer, {"<pad>", "[PAD]", end_of_text}) : "");
+  name_tokenizer_class(options.output, is_encoder ? token_of_padding(tokenizer) : "");
   return line;
 }
 
@@ -105,9 +100,14 @@ int run_export(const RecipeProgram& recipe, const ExportCommandOptions& options)
   }
   const std::string run_folder = checkpoint + "/" + runtime::relative_run_folder(checkpoint);
   const auto tokenizer = tokenizer_of(run_folder, recipe);
-  show((options.gguf.empty() ? export_to_folder(recipe, checkpoint, run_folder, options, tokenizer.get())
-                             : export_gguf(recipe, checkpoint, options.gguf, options.dtype, tokenizer.get())) +
-       "\n");
+  if (options.gguf.empty()) {
+    show(export_to_folder(recipe, checkpoint, run_folder, options, tokenizer.get()) + "\n");
+    return 0;
+  }
+  const ExportedGguf exported =
+      export_gguf(recipe, checkpoint, options.gguf, options.dtype, tokenizer.get(), run_folder);
+  for (const std::string& note : exported.notes) write_error_line(note);
+  show(exported.line + "\n");
   return 0;
 }
 

@@ -2,8 +2,10 @@
 
 #include "core/is_there.hpp"
 #include "core/json_text.hpp"
+#include "train/weights/special_token_ids.hpp"
 
 #include <monomorph/core/atomic_file.hpp>
+#include <monomorph/core/error.hpp>
 #include <monomorph/core/mapped_file.hpp>
 
 #include <fmt/format.h>
@@ -11,6 +13,7 @@
 #include <filesystem>
 #include <span>
 #include <string_view>
+#include <utility>
 
 namespace monomorph::train {
 namespace {
@@ -19,6 +22,17 @@ constexpr std::string_view companions[] = {
     "tokenizer.json",      "tokenizer.model",    "tokenizer_config.json",   "vocab.json",
     "vocab.txt",           "merges.txt",         "special_tokens_map.json", "added_tokens.json",
     "chat_template.jinja", "chat_template.json", "generation_config.json"};
+
+/// Of a model whose config.json no import can read there are none: whoever only has its tokeniser may have it so.
+std::string ids_beside(const std::string& folder) {
+  if (is_file(fmt::format("{}/{}", folder, special_token_ids_file)))
+    return special_token_ids_text(special_token_ids(folder));
+  try {
+    return special_token_ids_text(special_token_ids(folder));
+  } catch (const UsageError&) {
+    return "";
+  }
+}
 
 }  // namespace
 
@@ -42,6 +56,8 @@ std::vector<std::pair<std::string, std::string>> companions_of_tokenizer(const s
       const MappedFile file(beside);
       texts.emplace_back(name, std::string(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()));
     }
+  const std::string folder = tokenizer.parent_path().empty() ? "." : tokenizer.parent_path().string();
+  if (std::string ids = ids_beside(folder); !ids.empty()) texts.emplace_back(special_token_ids_file, std::move(ids));
   return texts;
 }
 

@@ -10,7 +10,8 @@ namespace monomorph::train {
 /// @throws [FILE-01] and following
 void copy_companion_files(const std::string& from, const std::string& to);
 
-/// Those of them that lie beside a tokenizer.json, by name, without itself; none beside a file of another name.
+/// Those of them that lie beside a tokenizer.json, by name, without itself, and the ids that config.json names or a run
+/// keeps (special_token_ids.hpp); none beside a file of another name.
 /// @throws [FILE-01] and following
 std::vector<std::pair<std::string, std::string>> companions_of_tokenizer(const std::string& path);
 

@@ -177,7 +177,9 @@ void create_empty(const std::string& folder) {
 PortableModel model_to_write(const Family& family, const RecipeProgram& recipe, const ExportOptions& options) {
   PortableModel portable = portable_model(recipe);
   portable.unused_positions = family.base.unused_positions;
-  if (family.base.unused_positions > 0 && options.padding) portable.unused_positions = *options.padding + 1;
+  const auto padding = options.special_tokens.find("pad_token_id");
+  const bool is_told = padding != options.special_tokens.end() && padding->is_number_integer() && *padding >= 0;
+  if (family.base.unused_positions > 0 && is_told) portable.unused_positions = padding->get<std::int64_t>() + 1;
   return portable;
 }
 
@@ -190,8 +192,10 @@ std::string config_text(const Family& family, const PortableModel& portable, con
                           : dtype == DType::fp16 ? "float16"
                           : dtype == DType::fp64 ? "float64"
                                                  : "float32";
-  for (const char* const key : {"bos_token_id", "eos_token_id"})
-    config[key] = options.end_of_text ? nlohmann::json(*options.end_of_text) : nlohmann::json(nullptr);
+  // What transformers takes where a file says nothing is the id of another vocabulary.
+  for (const char* const key : {"bos_token_id", "eos_token_id"}) config[key] = nullptr;
+  for (const auto& [key, value] : options.special_tokens.items())
+    if (!value.is_null() || !config.contains(key)) config[key] = value;
   return config.dump(2) + "\n";
 }
 

@@ -2,10 +2,10 @@
 #include <monomorph/core/dtype.hpp>
 #include <monomorph/train/describe/recipe_program.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <vector>
 
 namespace monomorph::train {
 
@@ -14,12 +14,10 @@ struct Family;  // train/weights/family.hpp
 struct ExportOptions {
   DType dtype = DType::fp32;
   std::int64_t bytes_per_file = 5'000'000'000;  ///< a tensor that is larger has a file of its own
-  /// The token that begins and ends texts. If it is not known, config.json says that there is none: what transformers
-  /// takes where it says nothing is the id of another vocabulary.
-  std::optional<std::int64_t> end_of_text{};
-  const Family* family = nullptr;  ///< the first that expresses the recipe, if null
-  /// The token that fills texts up, of families whose positions begin behind it; if it is not known, their usual one.
-  std::optional<std::int64_t> padding{};
+  const Family* family = nullptr;               ///< the first that expresses the recipe, if null
+  /// What config.json says of special_token_keys. Of families whose positions begin behind the token that fills texts
+  /// up, there are as many as this one's says, or as usual if it is none.
+  nlohmann::json special_tokens = nlohmann::json::object();
 };
 
 /// Writes a checkpoint's parameters, adapters merged into them, and the recipe's model as a folder of Hugging Face's:

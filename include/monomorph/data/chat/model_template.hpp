@@ -46,4 +46,8 @@ class ModelTemplate {
   friend class ModelTemplateReader;
 };
 
+/// By name the templates that ModelTemplate::of_folder would read, as they stand; none if the folder has none.
+/// @throws UsageError [CHAT-16] one of the files is broken; [FILE-NN]
+std::map<std::string, std::string> chat_template_sources(const std::string& folder);
+
 }  // namespace monomorph::data

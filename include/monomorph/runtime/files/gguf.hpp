@@ -23,10 +23,12 @@ class GgufMetadata {
   void add_flag(std::string_view key, bool value);
   void add(std::string_view key, std::span<const std::string> values);
   void add(std::string_view key, std::span<const std::int32_t> values);
+  void add(std::string_view key, std::span<const float> values);
   std::uint64_t size() const { return size_; }
   const std::string& bytes() const { return bytes_; }
 
  private:
+  template <class Number> void add_numbers(std::string_view key, std::uint32_t type, std::span<const Number> values);
   void begin(std::string_view key, std::uint32_t type);
 
   std::string bytes_;

@@ -7,6 +7,7 @@
 #include "train/weights/load_weights.hpp"
 #include "train/weights/model_folder.hpp"
 #include "train/weights/quantized_weights.hpp"
+#include "train/weights/special_token_ids.hpp"
 #include "train/weights/stream_elements.hpp"
 #include "train/weights/tensor_places.hpp"
 
@@ -106,6 +107,7 @@ ImportedWeights import_weights(const RecipeProgram& recipe, const std::string& f
       *read_folder_model(folder, portable_model(recipe).has_masked_head).family;  // a checkpoint needs no import
   auto [source, notes] = open_imported(family, folder, adapters, recipe);
   check_tensors(*source, recipe, {});
+  const nlohmann::json special_tokens = special_token_ids(folder);
   check_is_free(output);
   Hparams hparams = default_hparams(recipe.hparams);
   hparams.run.output_dir.value = output;
@@ -119,6 +121,7 @@ ImportedWeights import_weights(const RecipeProgram& recipe, const std::string& f
       runtime::save_checkpoint(output + "/checkpoints", std::move(metadata), *communicator,
                                parts_of(*source, recipe, numbers), {.latest = 1}, throw_if_truncated);
   copy_companion_files(folder, output);
+  keep_special_token_ids(special_tokens, output);
   if (!record_tensors(recipe).empty()) notes.emplace_back(records_begin_anew);
   if (const std::string warning = warning_of(numbers, folder); !warning.empty()) notes.push_back(warning);
   notes.insert(notes.end(), saved.warnings.begin(), saved.warnings.end());
