@@ -2,9 +2,10 @@
 #include "step/recipes.hpp"
 #include "train/inference/prompt_batch.hpp"
 
+#include <monomorph/runtime/comm/world.hpp>
 #include <monomorph/runtime/kernels/random.hpp>
-#include <monomorph/train/step/inference_model_of.hpp>
 #include <monomorph/train/step/session.hpp>
+#include <monomorph/train/step/step.hpp>
 
 #include <fmt/format.h>
 
@@ -54,7 +55,8 @@ void measure(Session& session, int batch, int prompt, int tokens) {
 int main(int argc, char** argv) {
   if (argc != 5) return 2;
   const int batch = std::atoi(argv[1]), prompt = std::atoi(argv[2]), tokens = std::atoi(argv[3]);
-  InferenceModelOf<R> model;
+  const auto communicator = one_rank();
+  Step<R> model(*communicator, 0, 0, 0, {}, Transfers::Timing::at_once, plan::Purpose::inference);
   std::uint32_t layer = 0;
   for (const StateTensor& tensor : model.parameters())
     cpu::fill_normal(cpu::Queue{}, tensor.view, {1, random::Purpose::initialization, ++layer, 0}, 0, 0.02, 0);

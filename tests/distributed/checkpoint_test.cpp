@@ -45,6 +45,11 @@ using Replicated = Divided<sharding::Replicate, precision::Bf16Mixed, checkpoint
 using PureFull = Divided<sharding::FullShard, precision::Bf16Pure, checkpointing::KeepAll>;
 using PureHybrid = Divided<sharding::HybridShardGradOp<2>, precision::Bf16Pure, checkpointing::EveryBlock>;
 
+/// All that can wait in the host's memory does.
+struct OnHost : Divided<sharding::HostParameters<sharding::FullShard>, precision::Bf16Mixed, checkpointing::Offload<>> {
+  using optimizer = optim::HostState<optim::AdamW>;
+};
+
 /// Parameters and moments as all ranks hold them together.
 class WholeState {
  public:
@@ -139,6 +144,53 @@ TEST_CASE("a checkpoint loads with the same bits on other ranks, strategy, preci
   check_restoring<Replicated>(2, 1, in_fp32);
   check_restoring<PureFull>(2, 2, in_bf16);
   check_restoring<PureHybrid>(4, 2, in_bf16);
+}
+
+namespace {
+
+constexpr std::int64_t evaluated[] = {0, 1, 0};  ///< first sequences of micro-batches
+
+/// Losses of a step that is trained on, and of models that only go forward, on other ranks.
+template <Recipe R> void check_inference(int ranks) {
+  CAPTURE(ranks, monomorph::type_name<typename R::sharding>(), monomorph::type_name<typename R::precision>());
+  const TemporaryFolder folder;
+  save<R>(ranks, folder.path());
+  const std::string checkpoint = train::find_checkpoint(folder.path());
+  const train::RecipeProgram recipe = detail::program_of<R>();
+  const auto communicator = one_rank();
+  train::Step<R> step(*communicator, 2, 4);
+  train::restore_run(checkpoint, recipe, step, true);
+  std::vector<double> expected;
+  for (const std::int64_t first : evaluated)
+    expected.push_back(step.evaluate(sequences.from(first, R::model.context_length)).loss);
+  for (const int n : {1, 2, 4}) {
+    std::atomic<int> equal = 0;
+    with_ranks(n, [&](const World& world) {
+      const auto others = world.communicator(R::sharding::optimizer_shards(n), R::precision::reduce_dtype);
+      const auto model = recipe.make_inference_model(*others, 2, recipe.hparams.objective);
+      together(*others, "restore", [&] { train::restore_model(checkpoint, recipe, *model); });
+      std::vector<double> losses;
+      for (const std::int64_t first : evaluated)
+        losses.push_back(model->evaluate(sequences.from(first, R::model.context_length)).loss);
+      equal += losses == expected ? 1 : 0;
+    });
+    CAPTURE(n);
+    CHECK(equal == n);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a model that only goes forward has the losses of training in bits, on any ranks and with any strategy") {
+  check_inference<Full>(2);
+  check_inference<OptimizerOnly>(2);
+  check_inference<GradOp>(1);
+  check_inference<Hybrid>(4);
+  check_inference<HybridGradOp>(1);
+  check_inference<Once>(2);
+  check_inference<Replicated>(1);
+  check_inference<PureFull>(2);
+  check_inference<OnHost>(2);
 }
 
 TEST_CASE("a rank that can't write its part fails the save on every rank, and nothing is left of it") {

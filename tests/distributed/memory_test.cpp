@@ -46,38 +46,68 @@ void meet(const World& world, const std::string& where) {
   for (int rank = 0; rank < world.size(); ++rank) world.get(where + std::to_string(rank), rank);
 }
 
-/// Two steps of two micro-batches on each rank; what the process has taken meanwhile, and what was planned for it.
-template <class R, class Strategy> void check_memory(int ranks, int tree_levels) {
-  using recipe = Sharded<Large<R>, Strategy>;
-  CAPTURE(monomorph::type_name<Strategy>(), ranks, tree_levels);
-  constexpr std::int64_t T = recipe::model.context_length;
-  const Sequences sequences(4, T, 50);
-  const plan::Memory plan = plan::memory<recipe>(ranks, 1, tree_levels);
+/// Compares with a plan what ranks take from their beginning to their end.
+/// @param f (const World&, Communicator&, std::atomic<std::int64_t>& in_arenas): of each rank, which calls `meet`
+///   before it ends
+template <Recipe R> void check_taken(int ranks, const plan::Memory& plan, const Sequences& sequences, auto&& f) {
   std::atomic<std::int64_t> in_arenas = 0, before = 0;
-  std::string wrong;
   with_ranks(ranks, [&](const World& world) {
-    warm_up<recipe>(sequences);
+    warm_up<R>(sequences);
     meet(world, "warm");
     if (world.rank() == 0) {
       before = live_bytes();
       reset_peak();
     }
     meet(world, "counting");
-    const auto communicator = world.communicator(Strategy::optimizer_shards(ranks), recipe::precision::reduce_dtype);
-    train::Step<recipe> step(*communicator, 1, 3, tree_levels);
-    in_arenas += step.state().arena().bytes() - step.state().arena().unused_bytes();
-    step.take_teacher();
-    if constexpr (train::State<recipe>::is_taught)
-      in_arenas += step.state().teacher.get()->arena().bytes() - step.state().teacher.get()->arena().unused_bytes();
-    take_steps(step, sequences, T);
-    meet(world, "done");
-    if (world.rank() == 0) wrong = wrong_regions(step.state(), ranks, 1, tree_levels);
+    const auto communicator = world.communicator(R::sharding::optimizer_shards(ranks), R::precision::reduce_dtype);
+    f(world, *communicator, in_arenas);
   });
   const std::int64_t taken = peak_bytes() - before, planned = ranks * plan.total();
-  CHECK(wrong == "");
   CHECK(in_arenas == ranks * (plan.arena() + plan.teacher));
   CHECK(taken <= planned);
   CHECK(static_cast<double>(taken) >= 0.97 * static_cast<double>(planned));
+}
+
+/// Two steps of two micro-batches on each rank; what the process has taken meanwhile, and what was planned for it.
+template <class R, class Strategy> void check_memory(int ranks, int tree_levels) {
+  using recipe = Sharded<Large<R>, Strategy>;
+  CAPTURE(monomorph::type_name<Strategy>(), ranks, tree_levels);
+  constexpr std::int64_t T = recipe::model.context_length;
+  const Sequences sequences(4, T, 50);
+  std::string wrong;
+  check_taken<recipe>(ranks, plan::memory<recipe>(ranks, 1, tree_levels), sequences,
+                      [&](const World& world, Communicator& communicator, std::atomic<std::int64_t>& in_arenas) {
+                        train::Step<recipe> step(communicator, 1, 3, tree_levels);
+                        in_arenas += step.state().arena().bytes() - step.state().arena().unused_bytes();
+                        step.take_teacher();
+                        if constexpr (train::State<recipe>::is_taught) {
+                          const Arena& arena = step.state().teacher.get()->arena();
+                          in_arenas += arena.bytes() - arena.unused_bytes();
+                        }
+                        take_steps(step, sequences, T);
+                        meet(world, "done");
+                        if (world.rank() == 0) wrong = wrong_regions(step.state(), ranks, 1, tree_levels);
+                      });
+  CHECK(wrong == "");
+}
+
+/// Two evaluations on each rank, of a model that is not trained.
+template <class R, class Strategy> void check_inference_memory(int ranks) {
+  using recipe = Sharded<Large<R>, Strategy>;
+  CAPTURE(monomorph::type_name<Strategy>(), ranks);
+  constexpr std::int64_t T = recipe::model.context_length;
+  const Sequences sequences(4, T, 50);
+  const plan::Memory plan =
+      plan::memory_with<recipe>(plan::with(plan::strategy_of<recipe>(ranks), plan::Purpose::inference), ranks, 1);
+  CHECK(plan.total() < plan::memory<recipe>(ranks, 1).total() / 2);
+  check_taken<recipe>(ranks, plan, sequences,
+                      [&](const World& world, Communicator& communicator, std::atomic<std::int64_t>& in_arenas) {
+                        train::Step<recipe> model(communicator, 1, 0, 0, {}, Transfers::Timing::at_once,
+                                                  plan::Purpose::inference);
+                        in_arenas += model.state().arena().bytes() - model.state().arena().unused_bytes();
+                        for (const std::int64_t i : {0, 1}) model.evaluate(sequences.from(i, T));
+                        meet(world, "done");
+                      });
 }
 
 template <class R> void check_strategies() {
@@ -96,6 +126,15 @@ template <class R> void check_strategies() {
 
 TEST_CASE("ranks take the memory that is planned: tied head") { check_strategies<gpt2_like>(); }
 TEST_CASE("ranks take the memory that is planned: head of its own, bf16") { check_strategies<InBf16<llama_like>>(); }
+
+TEST_CASE("ranks that only evaluate take the memory that is planned") {
+  check_inference_memory<gpt2_like, sharding::Replicate>(2);
+  check_inference_memory<gpt2_like, sharding::FullShard>(4);
+  check_inference_memory<InBf16<llama_like>, sharding::Replicate>(2);
+  check_inference_memory<InBf16<llama_like>, sharding::ShardGradOp>(2);
+  check_inference_memory<InBf16<llama_like>, sharding::FullShard>(4);
+  check_inference_memory<InBf16<llama_like>, sharding::HybridShard<2>>(4);
+}
 
 namespace {
 template <class R> struct InFp8 : R { using precision = precision::Fp8Mixed; };

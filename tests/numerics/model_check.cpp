@@ -2,12 +2,14 @@
 #include "numerics/perturb.hpp"
 #include "support/adamw_update.hpp"
 #include "support/catch.hpp"
+#include "support/inference_model.hpp"
 #include "support/one_sequence.hpp"
 #include "support/reference_model.hpp"
 
 #include <monomorph/runtime/comm/world.hpp>
 #include <monomorph/runtime/kernels/random.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace monomorph::testing {
@@ -100,6 +102,21 @@ struct ModelRun {
     check_gradients(values_of(step.gradients()), sum(expected.gradients, more.gradients), has_adapters);
   }
 
+  /// The bits of the step, from batch to batch.
+  void check_inference(train::InferenceModel& model_alone) {
+    copy_parameters(step, model_alone);
+    for (const std::uint32_t site : {106, 109}) {
+      const Tokens tokens(model, site);
+      CHECK(model_alone.evaluate(tokens.micro_batch(0)).loss == step.evaluate(tokens.micro_batch(0)).loss);
+    }
+    const Tokens tokens(model, 112);
+    OneSequence here(step, model.context_length), there(model_alone, model.context_length);
+    for (std::size_t t = 0; t < 4; ++t) {
+      const float *expected = here.feed(tokens.inputs[t]), *logits = there.feed(tokens.inputs[t]);
+      CHECK(std::equal(logits, logits + model.vocab_size, expected));
+    }
+  }
+
   /// Without dropout.
   void check_evaluation_and_decoding() {
     const Tokens tokens(model, 106);
@@ -147,6 +164,8 @@ void check_model(const ModelCase& model) {
   ModelRun run{*model.model, model.within_documents, model.layers, *step, model.sees};
   run.check_training();
   run.check_evaluation_and_decoding();
+  const Owned<train::InferenceModel> alone = model.make_inference_model(*communicator);
+  run.check_inference(*alone);
 }
 
 }  // namespace monomorph::testing

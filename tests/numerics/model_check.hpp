@@ -18,10 +18,12 @@ struct ModelCase {
   bool within_documents;
   std::vector<ReferenceLayer> layers;
   Owned<train::TrainingStep> (*make_step)(Communicator&, std::uint64_t seed);
+  Owned<train::InferenceModel> (*make_inference_model)(Communicator&);
   Sees sees = sees_causally;
 };
 
 /// Loss and gradients of training, the loss of evaluation and the logits of decoding, against fp64 autograd, to 1e-9.
+/// A model for inference has the bits of the step.
 void check_model(const ModelCase& model);
 
 template <class R> std::vector<ReferenceLayer> reference_layers() {
@@ -54,6 +56,11 @@ template <Recipe R> ModelCase model_case(int row) {
           reference_layers<R>(),
           [](Communicator& communicator, std::uint64_t seed) -> Owned<train::TrainingStep> {
             return make_owned<train::Step<R>>(communicator, model_batch, seed);
+          },
+          [](Communicator& communicator) -> Owned<train::InferenceModel> {
+            using Objective = typename objective_of<R>::Hparams;
+            return make_owned<train::Step<R>>(communicator, model_batch, 0, 0, Objective{}, Transfers::Timing::at_once,
+                                              plan::Purpose::inference);
           },
           sees_of_layers<R>()};
 }

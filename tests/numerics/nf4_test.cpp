@@ -1,5 +1,6 @@
 // Matrices in NF4 under what is trained: training has the bits of training beside the numbers that are made of them,
 // and the memory of the plan.
+#include "numerics/inference_check.hpp"
 #include "numerics/low_rank_recipes.hpp"
 #include "numerics/regions_check.hpp"
 #include "numerics/schedule_recipes.hpp"
@@ -60,9 +61,10 @@ std::vector<train::StateTensor> bytes_in_nf4(train::TrainingStep& step) {
 struct Trained {
   std::vector<double> losses;
   Tensors gradients, parameters, state;
+  Values logits;
   bool operator==(const Trained&) const = default;
 };
-/// Three steps of two micro-batches, with an evaluation behind each.
+/// Three steps of two micro-batches, with an evaluation behind each; and the logits that are left.
 template <Recipe R> Trained trained(train::Step<R>& step) {
   CHECK(step.state().arena().unused_bytes() == 0);
   CHECK(step.state().host_arena().unused_bytes() == 0);
@@ -81,6 +83,7 @@ template <Recipe R> Trained trained(train::Step<R>& step) {
   }
   result.parameters = values_of(step.parameters());
   result.state = values_of(step.optimizer_state());
+  result.logits = check_inference(step, micro_batch, Transfers::Timing::late);
   return result;
 }
 

@@ -1,13 +1,14 @@
 // Weights that come to a base in NF4 and leave it: from a folder, from and to checkpoints, merged, and refused.
 #include "fixtures/weights/recipes/llama.hpp"
 #include "support/error_of.hpp"
-#include "train/run/saving/restore_model.hpp"
+#include "support/one_sequence.hpp"
 #include "train/weights/checkpoint_weights.hpp"
 #include "weights_check.hpp"
 
 #include <monomorph/runtime/kernels/nf4.hpp>
 #include <monomorph/train/step/quantized_matrix.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -32,9 +33,9 @@ struct in_nf4 : adapted {
 
 const std::string adapters = MONOMORPH_SOURCE_DIR "/tests/fixtures/adapters/llama";
 
-std::map<std::string, std::string> bytes_in_nf4(train::TrainingStep& step) {
+std::map<std::string, std::string> bytes_in_nf4(train::InferenceModel& model) {
   std::map<std::string, std::string> bytes;
-  for (const train::QuantizedMatrix& matrix : step.quantized())
+  for (const train::QuantizedMatrix& matrix : model.quantized())
     for (const train::StateTensor& part : held_parts(matrix))
       bytes[part.name] =
           std::string(reinterpret_cast<const char*>(part.view.data), static_cast<std::size_t>(part.view.bytes()));
@@ -106,12 +107,19 @@ TEST_CASE(
     load(imported.checkpoint, plain, begun.step);
     CHECK(begun.outputs("../adapters/llama") == logits);
   }
-  SECTION("a model that only generates has those numbers, too") {
-    const auto model = recipe.make_inference_model();
+  SECTION("a model that only generates has its bytes, and the logits of those numbers") {
+    CHECK(recipe.caches_tokens);
+    const auto communicator = one_rank();
+    const auto model = recipe.make_inference_model(*communicator, 0, recipe.hparams.objective);
     train::restore_model(imported.checkpoint, recipe, *model);
+    CHECK(bytes_in_nf4(*model) == bytes_in_nf4(restored.step));
     Model<adapted> begun;
     load(imported.checkpoint, plain, begun.step);
-    CHECK(values_of(model->parameters()) == values_of(begun.step.parameters()));
+    OneSequence here(*model, in_nf4::model.context_length), there(begun.step, in_nf4::model.context_length);
+    for (const std::int32_t token : {3, 1, 4, 1, 5}) {
+      const float *actual = here.feed(token), *expected = there.feed(token);
+      CHECK(std::equal(actual, actual + in_nf4::model.vocab_size, expected));
+    }
   }
   SECTION("an export has them merged with the adapters") {
     train::export_folder(recipe, imported.checkpoint, folder / "merged", {});

@@ -1,4 +1,5 @@
 // What waits in the host's memory: the same bits as without, however late copies are, and the bytes of the plan.
+#include "numerics/inference_check.hpp"
 #include "numerics/regions_check.hpp"
 #include "numerics/schedule_recipes.hpp"
 #include "support/adamw_update.hpp"
@@ -29,7 +30,7 @@ struct OffloadsSome : checkpointing::KeepAll {
 
 constexpr std::int64_t micro_batch = 2;
 
-/// Of everything that three steps of two micro-batches leave, with an evaluation between them.
+/// Of everything that three steps of two micro-batches leave, with an evaluation between them, and of the logits.
 template <Recipe R> std::uint64_t trained(Timing timing) {
   const auto communicator = one_rank();
   train::Step<R> step(*communicator, micro_batch, 3, 0, {}, timing);
@@ -47,7 +48,10 @@ template <Recipe R> std::uint64_t trained(Timing timing) {
     update(step, number, 1e-2, hparams);
     step.evaluate(sequences.from(1, R::model.context_length));
   }
-  return hash_of(step.parameters()) ^ hash_of(step.gradients()) << 1 ^ hash_of(step.optimizer_state()) << 2;
+  Values logits = check_inference(step, micro_batch, timing);
+  const View of_logits(reinterpret_cast<std::byte*>(logits.data()), DType::fp64, {1, std::ssize(logits)});
+  return hash_of(step.parameters()) ^ hash_of(step.gradients()) << 1 ^ hash_of(step.optimizer_state()) << 2 ^
+         hash_of({{.name = "logits", .view = of_logits}}) << 3;
 }
 
 template <class Offloaded, class R> void check_same() {

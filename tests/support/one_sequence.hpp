@@ -1,23 +1,23 @@
 #pragma once
+#include <monomorph/train/step/inference_model.hpp>
 #include <monomorph/train/step/session.hpp>
-#include <monomorph/train/step/training_step.hpp>
 
 namespace monomorph::testing {
 
-/// What is planned for so many sequences of a step, each as long as the context, and passes of so many tokens.
-inline train::Session session_of(train::TrainingStep& step, std::int64_t n_sequences, std::int64_t tokens,
+/// What is planned for so many sequences of a model, each as long as the context, and passes of so many tokens.
+inline train::Session session_of(train::InferenceModel& model, std::int64_t n_sequences, std::int64_t tokens,
                                  std::int64_t context_length) {
-  return train::Session(step.token_pass({.tokens = tokens,
-                                         .wanted = n_sequences,
-                                         .sequences = n_sequences,
-                                         .pages = n_sequences * train::pages_of(context_length)}));
+  return train::Session(model.token_pass({.tokens = tokens,
+                                          .wanted = n_sequences,
+                                          .sequences = n_sequences,
+                                          .pages = n_sequences * train::pages_of(context_length)}));
 }
 
 /// One sequence, fed token by token.
 class OneSequence {
  public:
-  OneSequence(train::TrainingStep& step, std::int64_t context_length)
-      : session_(session_of(step, 1, 1, context_length)), sequence_(session_.open()) {}
+  OneSequence(train::InferenceModel& model, std::int64_t context_length)
+      : session_(session_of(model, 1, 1, context_length)), sequence_(session_.open()) {}
 
   void reset() {
     session_.close(sequence_);

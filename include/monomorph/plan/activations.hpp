@@ -55,25 +55,29 @@ template <class R> constexpr std::int64_t temporary_elements(std::int64_t n_toke
 template <class R> struct Activations {
   std::int64_t n_tokens;
   Layout buffer, statistics;
-  std::array<Slice, last_layer<R>> y_MD{};  ///< output of every layer but the last: the input of the next one
-  Slice dx_MD;                              ///< gradient of the residual stream, updated in place by every layer
-  Slice temporary;                          ///< begin of what Layer::Temporary places, shared by all layers
+  /// Output of every layer but the last: the input of the next one. Without training, two places that layers take in
+  /// turn.
+  std::array<Slice, last_layer<R>> y_MD{};
+  Slice dx_MD;      ///< gradient of the residual stream, updated in place by every layer; not present without training
+  Slice temporary;  ///< begin of what Layer::Temporary places, shared by all layers
 
   /// @param ranks data-parallel ones: a loss may compare what they make
-  /// @param policy which need not be the recipe's own
+  /// @param policy which need not be the recipe's own, and which inference does not ask
   constexpr explicit Activations(std::int64_t micro_batch, int ranks = 1,
-                                 const CheckpointingValues& policy = checkpointing_values<typename R::checkpointing>)
+                                 const CheckpointingValues& policy = checkpointing_values<typename R::checkpointing>,
+                                 Purpose purpose = Purpose::training)
       : n_tokens(micro_batch * trunk_of<R>.context_length), ranks_(ranks) {
+    const bool trains = purpose == Purpose::training;
     const Shape MD{n_tokens, trunk_of<R>.d_model};
     for (int i = 0; i < n_layers<R>; ++i) {
-      recompute_[i] = recomputed<R>(i, policy);
+      recompute_[i] = trains ? recomputed<R>(i, policy) : Recompute::block;
       kept_[i] = {buffer.elements, statistics.elements};
       Layout kept, scratch, kept_statistics, statistics_scratch;
       with_layer<R>(i, [&](auto layer) { place(layer, i, kept, scratch, kept_statistics, statistics_scratch); });
       kept_length_[i] = {kept.elements, kept_statistics.elements};
       scratch_length_ = larger_of(scratch_length_, scratch.elements);
       statistics_scratch_length_ = larger_of(statistics_scratch_length_, statistics_scratch.elements);
-      if (offloads_layer(i, policy) && kept.elements + kept_statistics.elements > 0) {
+      if (trains && offloads_layer(i, policy) && kept.elements + kept_statistics.elements > 0) {
         n_offloaded_ = place_among_offloaded_[i] = n_offloaded_ + 1;
         slot_length_ = larger_of(slot_length_, kept.elements);
         statistics_slot_length_ = larger_of(statistics_slot_length_, kept_statistics.elements);
@@ -81,10 +85,10 @@ template <class R> struct Activations {
         buffer.elements += kept.elements;
         statistics.elements += kept_statistics.elements;
       }
-      if (i < last_layer<R>) y_MD[i] = buffer.take(MD);
+      if (i < last_layer<R>) y_MD[i] = trains || i < 2 ? buffer.take(MD) : y_MD[i - 2];
     }
     place_offloaded();
-    dx_MD = buffer.take(MD);
+    if (trains) dx_MD = buffer.take(MD);
     scratch_ = {buffer.elements, statistics.elements};
     buffer.elements += scratch_length_;
     statistics.elements += statistics_scratch_length_;

@@ -119,15 +119,16 @@ inline constexpr std::int64_t quantization_bytes = [] {
   return most;
 }();
 
-/// @param strategy on dp data-parallel ranks, which need not be the recipe's own
+/// @param strategy on dp data-parallel ranks, which need not be the recipe's own; for inference, without a teacher
 /// @param micro_batch sequences per rank and forward pass
 /// @param tree_levels of a fixed tree of gradients, see tree_levels(); 0 without one
 template <class R>
 constexpr Memory memory_with(const Strategy& strategy, int dp, std::int64_t micro_batch, int tree_levels = 0) {
   using Precision = typename R::precision;
   using Optimizer = typename R::optimizer;
-  const Shards<R> shards(strategy.sharding);
-  const Activations<R> activations(micro_batch, dp, strategy.checkpointing);
+  const bool trains = strategy.purpose == Purpose::training;
+  const Shards<R> shards(strategy.sharding, strategy.purpose);
+  const Activations<R> activations(micro_batch, dp, strategy.checkpointing, strategy.purpose);
   const bool on_host = shards.params_on_host();
   const bool alone = shards.shards == 1;  // the whole is this rank's
   const auto compute = size_of(Precision::compute_dtype), gradient = size_of(Precision::gradient_dtype),
@@ -135,7 +136,7 @@ constexpr Memory memory_with(const Strategy& strategy, int dp, std::int64_t micr
   const auto statistic = size_of(statistics_dtype(Precision::compute_dtype));
   Memory bytes;
   const auto state = size_of(state_dtype<Optimizer>(Precision::master_dtype));
-  auto& own_params = keeps_master_copy<Precision> ? bytes.compute_params : bytes.master;
+  auto& own_params = keeps_master_copy<Precision> || !trains ? bytes.compute_params : bytes.master;
   (on_host ? bytes.host_params : own_params) = shards.params.shards.elements * compute;
   (alone && !on_host ? own_params : bytes.gathered_params) += shards.params.wholes.elements * compute;
   bytes.gathered_params += (shards.arrivals.elements + unpacked_elements<R>)*compute;
@@ -146,19 +147,21 @@ constexpr Memory memory_with(const Strategy& strategy, int dp, std::int64_t micr
   bytes.master += optimizer.masters.elements * master;
   bytes.optimizer_state = optimizer.states.elements * state;
   bytes.host_optimizer = optimizer.host_masters.elements * master + optimizer.host_states.elements * state;
-  for (int u = 0; u < n_stored_units<R>; ++u)
-    bytes.checkpoint_staging +=
-        shards.part[u] * (is_packed<R>(u) ? compute : master) + optimizer.state[u].shape.elements() * state;
-  bytes.optimizer_workspace = optimizer_workspace_elements<R>() * size_of(statistics_dtype(Precision::master_dtype));
+  if (trains) {
+    for (int u = 0; u < n_stored_units<R>; ++u)
+      bytes.checkpoint_staging +=
+          shards.part[u] * (is_packed<R>(u) ? compute : master) + optimizer.state[u].shape.elements() * state;
+    bytes.optimizer_workspace = optimizer_workspace_elements<R>() * size_of(statistics_dtype(Precision::master_dtype));
+    const TeacherBytes teacher = teacher_bytes<R>(strategy.sharding, micro_batch);
+    bytes.teacher = teacher.device;
+    bytes.host_teacher = teacher.host;
+  }
   bytes.activations = activations.buffer.elements * compute;
   bytes.statistics = activations.statistics.elements * statistic;
   bytes.host_activations =
       activations.host_buffer.elements * compute + activations.host_statistics.elements * statistic;
   bytes.rotary = rotary_elements<R> * statistic;
   bytes.scalars = scalar_bytes<R> + align_up(step_words<R>(dp)) * 8;
-  const TeacherBytes teacher = teacher_bytes<R>(strategy.sharding, micro_batch);
-  bytes.teacher = teacher.device;
-  bytes.host_teacher = teacher.host;
   if constexpr (has_own_memory<device_of<R>>) {
     bytes.arena_on_host = false;
     bytes.host_staging = host_staging_bytes;

@@ -7,7 +7,7 @@ namespace monomorph::plan {
 /// Where a rank's shards of the master copy (if compute has parameters of its own) and of the optimiser's state lie. On
 /// the device each unit has its place; or in the host's memory, and on the device there are two places, one for the
 /// unit that is updated and one for a unit on its way. Where compute has no parameters of its own and they lie on the
-/// host, they are the masters, which come to the device likewise.
+/// host, they are the masters, which come to the device likewise. Inference has neither masters nor state.
 template <class R> struct OptimizerBuffers {
   static constexpr int n = n_stored_units<R>;
   static constexpr bool on_host = state_space<typename R::optimizer> == MemorySpace::host;  ///< as the policy says
@@ -17,6 +17,7 @@ template <class R> struct OptimizerBuffers {
 
   /// @param waits whether they wait on the host, which need not be what the recipe's policy says
   constexpr explicit OptimizerBuffers(const Shards<R>& shards, bool waits = on_host) {
+    if (shards.purpose == Purpose::inference) return;
     std::int64_t longest_part = 0, longest_state = 0;
     for (int u = 0; u < n; ++u) {
       if (keeps_master_copy<typename R::precision> && !is_packed<R>(u))

@@ -24,15 +24,25 @@ template <class Policy>
 inline constexpr CheckpointingValues checkpointing_values{[](int block) { return Policy::recompute(block); },
                                                           offloads<Policy>};
 
+/// What a rank takes memory for. Inference goes forward alone: it has the parameters in the dtype that computes and
+/// what one layer computes with, but no gradients, no state of an optimiser, and nothing that a backward would read.
+enum class Purpose { training, inference };
+
 /// The two policies that say how memory is paid for with time, as values: one recipe can be planned with many of them
 /// and is compiled once.
 struct Strategy {
   ShardingValues sharding;
   CheckpointingValues checkpointing;
   bool state_waits_on_host = false;  ///< the optimiser's state, whether its policy says so or not
+  Purpose purpose = Purpose::training;
 };
 template <class R> constexpr Strategy strategy_of(int dp) {
   return {sharding_values<typename R::sharding>(dp), checkpointing_values<typename R::checkpointing>};
+}
+/// The same for another purpose.
+constexpr Strategy with(Strategy strategy, Purpose purpose) {
+  strategy.purpose = purpose;
+  return strategy;
 }
 
 }  // namespace monomorph::plan

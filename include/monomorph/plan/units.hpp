@@ -257,6 +257,7 @@ template <int n_units> struct UnitPlaces {
 template <class R> struct Shards {
   static constexpr int n = n_stored_units<R>;
   ShardingValues sharding;
+  Purpose purpose;
   int shards = sharding.shards;
   std::array<std::int64_t, n> part{};  ///< elements of a unit's shard
   UnitPlaces<n> params, gradients;     ///< shards of parameters that lie apart may be on the host
@@ -266,14 +267,15 @@ template <class R> struct Shards {
   Layout tree_buffer;
 
   constexpr explicit Shards(int dp) : Shards(sharding_values<typename R::sharding>(dp)) {}
-  /// With another sharding policy than the recipe's.
-  constexpr explicit Shards(const ShardingValues& values) : sharding(values) {
+  /// With another sharding policy than the recipe's, or without gradients.
+  constexpr explicit Shards(const ShardingValues& values, Purpose what_for = Purpose::training)
+      : sharding(values), purpose(what_for) {
     for (int u = 0; u < n; ++u) {
       part[u] = align_up((stored_layout<R>(u).elements + shards - 1) / shards);
       if (trains<R>(u)) tree[u] = tree_buffer.take({1, part[u]});
     }
     place_params();
-    place_gradients();
+    if (purpose == Purpose::training) place_gradients();
   }
   /// In which of the two slots a unit's whole gradients lie; -1 if they have a place of their own.
   constexpr int gradient_slot(int u) const { return accumulates_whole() || resident(u) ? -1 : u % 2; }

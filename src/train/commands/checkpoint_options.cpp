@@ -38,12 +38,13 @@ std::unique_ptr<const data::Tokenizer> CheckpointOptions::required_tokenizer(con
   return read_run_tokenizer(file, recipe);
 }
 
-Owned<TrainingStep> restored_step(const RecipeProgram& recipe, const std::string& checkpoint, std::int64_t micro_batch,
-                                  const PolicyHparams& objective, Communicator& communicator, std::string_view hint) {
-  auto step =
-      with_hint(std::string(hint), [&] { return recipe.make_step(communicator, micro_batch, 0, 0, objective); });
-  restore_run(checkpoint, recipe, *step, false);
-  return step;
+Owned<InferenceModel> restored_model(const RecipeProgram& recipe, const std::string& checkpoint,
+                                     std::int64_t micro_batch, const PolicyHparams& objective,
+                                     Communicator& communicator, std::string_view hint) {
+  auto model =
+      with_hint(std::string(hint), [&] { return recipe.make_inference_model(communicator, micro_batch, objective); });
+  restore_model(checkpoint, recipe, *model);
+  return model;
 }
 
 }  // namespace monomorph::train

@@ -3,6 +3,7 @@
 #include <monomorph/data/tokenizer/tokenizer.hpp>
 #include <monomorph/train/describe/recipe_program.hpp>
 #include <monomorph/train/hparams/hparams.hpp>
+#include <monomorph/train/step/inference_model.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -15,7 +16,7 @@ namespace monomorph::train {
 /// Writes a result and flushes, so that it appears as soon as it is known: generated text above all.
 void show(std::string_view text);
 
-/// The advice where a system refuses the memory of a step.
+/// The advice where a system refuses the memory of a model.
 inline constexpr std::string_view larger_machine =
     "take a machine with more memory, or raise the limit that this program runs under";
 
@@ -32,9 +33,11 @@ struct CheckpointOptions {
                                                             const RecipeProgram& recipe) const;
 };
 
-/// A step with a checkpoint's parameters.
-/// @param objective hyperparameters of it   @param hint what helps where the memory is not to be had
-Owned<TrainingStep> restored_step(const RecipeProgram& recipe, const std::string& checkpoint, std::int64_t micro_batch,
-                                  const PolicyHparams& objective, Communicator& communicator, std::string_view hint);
+/// A model with a checkpoint's parameters, and without the memory of training.
+/// @param micro_batch, objective as of RecipeProgram::make_inference_model
+/// @param hint what helps where the memory is not to be had
+Owned<InferenceModel> restored_model(const RecipeProgram& recipe, const std::string& checkpoint,
+                                     std::int64_t micro_batch, const PolicyHparams& objective,
+                                     Communicator& communicator, std::string_view hint);
 
 }  // namespace monomorph::train

@@ -46,9 +46,10 @@ int run_retrieve(const RecipeProgram& recipe, const RetrieveOptions& options) {
   const HeldOutSets sets = options.sets(recipe, hparams);
   const std::int64_t micro_batch = options.micro_batch_or(hparams);
   const auto communicator = one_rank();
-  const auto step = restored_step(recipe, checkpoint, micro_batch, hparams.loss.policy, *communicator, larger_machine);
+  const auto model =
+      restored_model(recipe, checkpoint, micro_batch, hparams.loss.policy, *communicator, larger_machine);
   for (const auto& [name, loader] : sets) {
-    const PairEmbeddings pairs = embed_pairs(*step, loader, micro_batch, recipe.texts_per_sample);
+    const PairEmbeddings pairs = embed_pairs(*model, loader, micro_batch, recipe.texts_per_sample);
     std::string text = name.empty() ? "" : name + ":\n";
     text += fmt::format("{} pairs{:>31}{:>11}{:>9}\n", pairs.count(), "recall@1", "recall@10", "MRR");
     text += line_of("embeddings", retrieval_scores(pairs));
@@ -75,9 +76,9 @@ int run_embed(const RecipeProgram& recipe, const EmbedOptions& options) {
   }
   std::istream& lines = options.input == "-" ? std::cin : file;
   const auto communicator = one_rank();
-  const auto step =
-      restored_step(recipe, checkpoint, Embedder::texts_at_once, hparams.loss.policy, *communicator, larger_machine);
-  Embedder embedder(*step, *tokenizer, recipe.model->context_length, recipe.texts_per_sample);
+  const auto model =
+      restored_model(recipe, checkpoint, Embedder::texts_at_once, hparams.loss.policy, *communicator, larger_machine);
+  Embedder embedder(*model, *tokenizer, recipe.model->context_length, recipe.texts_per_sample);
   std::vector<std::string> texts;
   const auto embed = [&] {
     const std::vector<std::vector<float>> embeddings = embedder.embed(texts);

@@ -40,15 +40,15 @@ std::string evaluate_held_out(const RecipeProgram& recipe, const EvaluateOptions
   const HeldOutData data =
       together(communicator, "read the held-out data", [&] { return HeldOutData(recipe, options); });
   const std::int64_t micro_batch = options.micro_batch_or(data.hparams);
-  const auto step = together(communicator, "load the checkpoint", [&] {
-    return restored_step(recipe, data.checkpoint, micro_batch, data.hparams.loss.policy, communicator,
-                         "lower --micro-batch, or take a machine with more memory");
+  const auto model = together(communicator, "load the checkpoint", [&] {
+    return restored_model(recipe, data.checkpoint, micro_batch, data.hparams.loss.policy, communicator,
+                          "lower --micro-batch, or take a machine with more memory");
   });
   RecipeProgram alone = recipe;
   if (recipe.teacher != nullptr) alone.objective.metrics.clear();  // they compare with a teacher, which is not here
   std::string text;
   for (const auto& [name, result] :
-       evaluate_sets(alone, *step, communicator, data.sets, micro_batch, data.bytes_per_token, std::nullopt))
+       evaluate_sets(alone, *model, communicator, data.sets, micro_batch, data.bytes_per_token, std::nullopt))
     text += (name.empty() ? "" : name + ": ") + evaluation_text(result) + "\n";
   return text;
 }

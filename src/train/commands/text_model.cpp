@@ -1,7 +1,6 @@
 #include "train/commands/text_model.hpp"
 
 #include "core/with_hint.hpp"
-#include "train/run/saving/restore_model.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/runtime/comm/world.hpp>
@@ -21,15 +20,10 @@ constexpr std::int64_t most_tokens_of_pass = 2048;
 
 }  // namespace
 
-LoadedModel::LoadedModel(const RecipeProgram& recipe, const std::string& checkpoint) {
-  if (recipe.make_inference_model == nullptr) {
-    communicator_ = one_rank();
-    step_ = restored_step(recipe, checkpoint, 1, recipe.hparams.objective, *communicator_, larger_machine);
-    return;
-  }
-  model_ = with_hint(std::string(larger_machine), recipe.make_inference_model);
-  restore_model(checkpoint, recipe, *model_);
-}
+LoadedModel::LoadedModel(const RecipeProgram& recipe, const std::string& checkpoint)
+    : communicator_(one_rank()),
+      model_(restored_model(recipe, checkpoint, recipe.caches_tokens ? 0 : 1, recipe.hparams.objective, *communicator_,
+                            larger_machine)) {}
 
 void check_predicts_next_token(const RecipeProgram& recipe) {
   if (recipe.predicts_next_token) return;

@@ -6,17 +6,14 @@
 
 namespace monomorph::train {
 
-/// A checkpoint's weights, in a model for inference by itself, or in a step where the recipe has no other way.
+/// A checkpoint's weights, whole on this rank.
 class LoadedModel {
  public:
   LoadedModel(const RecipeProgram& recipe, const std::string& checkpoint);
-  Owned<TokenPass> token_pass(const PassSizes& sizes) {
-    return model_ ? model_->token_pass(sizes) : step_->token_pass(sizes);
-  }
+  Owned<TokenPass> token_pass(const PassSizes& sizes) { return model_->token_pass(sizes); }
 
  private:
   std::unique_ptr<Communicator> communicator_;
-  Owned<TrainingStep> step_;
   Owned<InferenceModel> model_;
 };
 

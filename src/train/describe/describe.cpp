@@ -4,6 +4,7 @@
 #include "train/describe/fact_text.hpp"
 #include "train/describe/group_table.hpp"
 #include "train/describe/recompute_table.hpp"
+#include "train/describe/run_memory.hpp"
 
 #include <monomorph/core/quantity_text.hpp>
 #include <monomorph/runtime/machine/gpus.hpp>
@@ -230,6 +231,8 @@ void memory_table(Text& text, const RecipeProgram& recipe, int ranks, std::int64
   row("gradients on their way", bytes.communication);
   row("total", bytes.total());
   row("beside it, for checkpoints behind the steps", bytes.checkpoint_staging);
+  row("in its place, for a command that evaluates", inference_memory(recipe, ranks, micro_batch).total());
+  if (recipe.caches_tokens) row("in its place, to generate, beside the cache", inference_memory(recipe, 1, 0).total());
 }
 
 }  // namespace

@@ -33,6 +33,10 @@ plan::Memory planned_memory(const RecipeProgram& recipe, const Hparams& hparams,
   return recipe.memory(ranks, micro_batch_of(hparams), tree_levels(hparams, ranks));
 }
 
+plan::Memory inference_memory(const RecipeProgram& recipe, int ranks, std::int64_t micro_batch) {
+  return recipe.planned.memory(with(recipe.planned.strategy(ranks), plan::Purpose::inference), ranks, micro_batch, 0);
+}
+
 std::string planned_text(const plan::Memory& plan) {
   return format_bytes(plan.budgeted()) + " planned" +
          (plan.arena_on_host

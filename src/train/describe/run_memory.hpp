@@ -10,6 +10,8 @@ namespace monomorph::train {
 
 /// The plan of a rank of a run, of so many.
 plan::Memory planned_memory(const RecipeProgram& recipe, const Hparams& hparams, int ranks);
+/// The plan of a rank of so many that go forward alone.   @param micro_batch 0 for one that extends texts
+plan::Memory inference_memory(const RecipeProgram& recipe, int ranks, std::int64_t micro_batch);
 /// "17.5 GiB planned", and what of the host's memory where a device has its own.
 std::string planned_text(const plan::Memory& plan);
 

@@ -8,9 +8,9 @@
 
 namespace monomorph::train {
 
-Embedder::Embedder(TrainingStep& step, const data::Tokenizer& tokenizer, std::int64_t tokens,
+Embedder::Embedder(InferenceModel& model, const data::Tokenizer& tokenizer, std::int64_t tokens,
                    std::int64_t texts_per_sample)
-    : step_(step),
+    : model_(model),
       tokenizer_(tokenizer),
       encoder_(tokenizer),
       tokens_(tokens),
@@ -35,9 +35,9 @@ std::vector<std::vector<float>> Embedder::embed(std::span<const std::string> tex
   std::ranges::fill(targets_, ignored_target);
   std::ranges::fill(document_starts_, 0);
   for (std::size_t row = 0; row < texts.size(); ++row) fill_row(row, texts[row]);
-  step_.evaluate({inputs_.data(), targets_.data(), 0, document_starts_.data()});
+  model_.evaluate({inputs_.data(), targets_.data(), 0, document_starts_.data()});
   HostBuffer buffer;
-  const View made_RE = step_.download(step_.embeddings(), buffer);
+  const View made_RE = model_.download(model_.embeddings(), buffer);
   std::vector<std::vector<float>> embeddings(texts.size(), std::vector<float>(made_RE.shape.cols));
   for (std::size_t row = 0; row < texts.size(); ++row) {
     std::vector<float>& embedding = embeddings[row];

@@ -71,7 +71,7 @@ void check_ids(const data::EvaluationLoader& loader, std::span<const std::int32_
           in_quotes(loader.set().file().path()), largest, std::ssize(bytes_per_token) - 1));
 }
 
-EvaluationResult evaluate(TrainingStep& step, Communicator& communicator, const data::EvaluationLoader& loader,
+EvaluationResult evaluate(InferenceModel& model, Communicator& communicator, const data::EvaluationLoader& loader,
                           std::int64_t micro_batch, std::int64_t tokens_per_sequence,
                           std::span<const std::int32_t> bytes_per_token, std::optional<std::int64_t> micro_batches,
                           const ObjectiveReport& objective) {
@@ -87,7 +87,7 @@ EvaluationResult evaluate(TrainingStep& step, Communicator& communicator, const 
   for (std::int64_t first = 0; first < n; first += communicator.size()) {
     const std::int64_t i = first + communicator.rank();
     loader.read(i < n ? i : all, micro_batch, batch);  // all ranks compute equally often; past the end nothing counts
-    local.add(step.evaluate({batch.inputs_BT, batch.targets_BT, 0, batch.document_starts_BT, batch.reference_BK}));
+    local.add(model.evaluate({batch.inputs_BT, batch.targets_BT, 0, batch.document_starts_BT, batch.reference_BK}));
     if (bytes_per_token.empty()) continue;
     for (const std::int32_t target : targets)
       if (target != ignored_target) local.bytes += bytes_per_token[target];

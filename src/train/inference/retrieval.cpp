@@ -86,13 +86,13 @@ void weigh(Counts& counts, const std::unordered_map<std::int32_t, double>& docum
 
 }  // namespace
 
-PairEmbeddings embed_pairs(TrainingStep& step, const data::EvaluationLoader& loader, std::int64_t micro_batch,
+PairEmbeddings embed_pairs(InferenceModel& model, const data::EvaluationLoader& loader, std::int64_t micro_batch,
                            std::int64_t texts_per_sample) {
-  PairEmbeddings pairs{.width = step.embeddings().shape.cols};
+  PairEmbeddings pairs{.width = model.embeddings().shape.cols};
   HostBuffer buffer;
   for_each_batch(loader, micro_batch, [&](const data::BatchBuffers& batch, std::int64_t samples) {
-    step.evaluate({batch.inputs_BT, batch.targets_BT, 0, batch.document_starts_BT});
-    const View made_RE = step.download(step.embeddings(), buffer);
+    model.evaluate({batch.inputs_BT, batch.targets_BT, 0, batch.document_starts_BT});
+    const View made_RE = model.download(model.embeddings(), buffer);
     for (std::int64_t sample = 0; sample < samples; ++sample)
       for (const auto& [text, rows] : {std::pair{0, &pairs.first}, {1, &pairs.second}}) {
         rows->resize(rows->size() + static_cast<std::size_t>(pairs.width));

@@ -14,9 +14,9 @@ namespace {
 /// Scores one micro-batch after the other.
 class SequenceScorer {
  public:
-  SequenceScorer(TrainingStep& step, const data::EvaluationLoader& loader, std::int64_t micro_batch,
+  SequenceScorer(InferenceModel& model, const data::EvaluationLoader& loader, std::int64_t micro_batch,
                  std::int64_t sequences_per_sample)
-      : step_(step),
+      : model_(model),
         loader_(loader),
         micro_batch_(micro_batch),
         inputs_(static_cast<std::size_t>(micro_batch * loader.sequence_length())),
@@ -29,14 +29,14 @@ class SequenceScorer {
     loader_.read(index, micro_batch_,
                  {inputs_.data(), targets_.data(), document_starts_.data(),
                   loader_.scores_per_sample() > 0 ? reference_.data() : nullptr});
-    step_.evaluate({inputs_.data(), targets_.data(), 0, document_starts_.data(), reference_.data()});
-    return {step_.download(step_.log_probabilities(), buffer_).as<double>(), reference_.size()};
+    model_.evaluate({inputs_.data(), targets_.data(), 0, document_starts_.data(), reference_.data()});
+    return {model_.download(model_.log_probabilities(), buffer_).as<double>(), reference_.size()};
   }
   /// What lies beside the set of the same; 0 if nothing does.
   std::span<const double> reference() const { return reference_; }
 
  private:
-  TrainingStep& step_;
+  InferenceModel& model_;
   const data::EvaluationLoader& loader_;
   std::int64_t micro_batch_;
   std::vector<std::int32_t> inputs_, targets_, document_starts_;
@@ -46,10 +46,10 @@ class SequenceScorer {
 
 }  // namespace
 
-std::vector<double> sequence_scores(TrainingStep& step, Communicator& communicator,
+std::vector<double> sequence_scores(InferenceModel& model, Communicator& communicator,
                                     const data::EvaluationLoader& loader, std::int64_t micro_batch,
                                     std::int64_t sequences_per_sample) {
-  SequenceScorer scorer(step, loader, micro_batch, sequences_per_sample);
+  SequenceScorer scorer(model, loader, micro_batch, sequences_per_sample);
   const std::int64_t samples = loader.set().n_samples(), batches = (samples + micro_batch - 1) / micro_batch;
   std::vector<double> all(static_cast<std::size_t>(samples * sequences_per_sample));  // 0 but for what this rank scores
   for (std::int64_t first = 0; first < batches; first += communicator.size()) {
@@ -63,9 +63,9 @@ std::vector<double> sequence_scores(TrainingStep& step, Communicator& communicat
   return all;
 }
 
-ComparedScores compare_first_samples(TrainingStep& step, const data::EvaluationLoader& loader, std::int64_t micro_batch,
-                                     std::int64_t sequences_per_sample) {
-  SequenceScorer scorer(step, loader, micro_batch, sequences_per_sample);
+ComparedScores compare_first_samples(InferenceModel& model, const data::EvaluationLoader& loader,
+                                     std::int64_t micro_batch, std::int64_t sequences_per_sample) {
+  SequenceScorer scorer(model, loader, micro_batch, sequences_per_sample);
   const std::span<const double> scores = scorer.scores(0);
   ComparedScores compared{.samples = std::min(micro_batch, loader.set().n_samples())};
   compared.sequences = compared.samples * sequences_per_sample;

@@ -57,6 +57,36 @@ TEST_CASE("bytes of one of four ranks, by hand") {
 }
 
 namespace {
+template <class R> constexpr plan::Memory of_inference(int ranks, std::int64_t micro_batch) {
+  return plan::memory_with<R>(plan::with(plan::strategy_of<R>(ranks), plan::Purpose::inference), ranks, micro_batch);
+}
+}  // namespace
+
+TEST_CASE("bytes of a rank that goes forward alone, by hand") {
+  constexpr plan::Memory memory = of_inference<ByHand>(1, 2);
+  CHECK(memory.compute_params == 4 * (unit_0 + 2 * per_block));
+  // The residual stream before and behind a layer, and what one block computes with.
+  CHECK(memory.activations == 4 * (2 * MD + saved_cheap + saved_dear + temporary));
+  CHECK(memory.statistics == 4 * (3 * 64 + 256));
+  CHECK(memory.total() == memory.compute_params + memory.activations + memory.statistics + memory.scalars);
+  CHECK(memory.checkpoint_staging == 0);
+}
+
+TEST_CASE("bytes of one of four ranks that go forward alone, by hand") {
+  constexpr plan::Memory memory = of_inference<Bf16>(4, 2), trained = plan::memory<Bf16>(4, 2);
+  CHECK(memory.compute_params == trained.compute_params);
+  CHECK(memory.gathered_params == trained.gathered_params);
+  CHECK(memory.arena() ==
+        memory.compute_params + memory.gathered_params + memory.activations + memory.statistics + memory.scalars);
+}
+
+TEST_CASE("without micro-batches inference has no activations, however a policy keeps them") {
+  constexpr plan::Memory memory = of_inference<ByHand>(1, 0);
+  CHECK(memory.total() == memory.compute_params + memory.scalars);
+  CHECK(of_inference<CheckpointedBy<checkpointing::Offload<>>>(1, 2).total() == of_inference<ByHand>(1, 2).total());
+}
+
+namespace {
 struct InNarrowLogits : ByHand {
   using precision = monomorph::precision::NarrowLogits<Bf16::precision>;
 };

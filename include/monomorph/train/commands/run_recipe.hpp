@@ -5,7 +5,6 @@
 #include <monomorph/train/commands/call_rules.hpp>
 #include <monomorph/train/describe/recipe_program.hpp>
 #include <monomorph/train/observe/step_observer.hpp>
-#include <monomorph/train/step/inference_model_of.hpp>
 #include <monomorph/train/step/step.hpp>
 
 namespace monomorph {
@@ -120,12 +119,12 @@ template <Recipe R> constexpr MakeObserver observer_maker() {
     return nullptr;
 }
 
-using MakeInferenceModel = decltype(train::RecipeProgram::make_inference_model);
-template <Recipe R> constexpr MakeInferenceModel inference_model_maker() {
-  if constexpr (train::every_layer_decodes<R> && !makes_embeddings<R> && !plan::Shards<R>::on_host)
-    return []() -> Owned<train::InferenceModel> { return make_owned<train::InferenceModelOf<R>>(); };
-  else
-    return nullptr;
+/// A step for either purpose: its schedule is compiled once.
+template <Recipe R>
+train::Step<R>* new_step(Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed, int tree_levels,
+                         const PolicyHparams& objective, plan::Purpose purpose) {
+  return new train::Step<R>(communicator, micro_batch, seed, tree_levels,
+                            objective.as<typename objective_of<R>::Hparams>(), Transfers::Timing::at_once, purpose);
 }
 
 template <class Objective> constexpr auto prepare_of() -> decltype(train::RecipeProgram::prepare) {
@@ -226,10 +225,15 @@ template <Recipe R> train::RecipeProgram program_of() {
           .connect = connect_ranks<typename device_of<R>::Queue>,
           .make_step = [](Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed, int tree_levels,
                           const PolicyHparams& objective) -> Owned<train::TrainingStep> {
-            return make_owned<train::Step<R>>(communicator, micro_batch, seed, tree_levels,
-                                              objective.as<typename objective_of<R>::Hparams>());
+            return Owned<train::TrainingStep>(
+                new_step<R>(communicator, micro_batch, seed, tree_levels, objective, plan::Purpose::training));
           },
-          .make_inference_model = inference_model_maker<R>(),
+          .make_inference_model = [](Communicator& communicator, std::int64_t micro_batch,
+                                     const PolicyHparams& objective) -> Owned<train::InferenceModel> {
+            return Owned<train::InferenceModel>(
+                new_step<R>(communicator, micro_batch, 0, 0, objective, plan::Purpose::inference));
+          },
+          .caches_tokens = train::every_layer_decodes<R> && !makes_embeddings<R>,
           .observer = std::string(observer_name<R>()),
           .make_observer = observer_maker<R>()};
 }

@@ -25,8 +25,7 @@
 
 namespace monomorph::train {
 
-class StepObserver;    // train/observe/step_observer.hpp
-class InferenceModel;  // train/step/inference_model.hpp
+class StepObserver;  // train/observe/step_observer.hpp
 
 /// What `layers` successive layers attend to.
 struct LayerAttention {
@@ -112,9 +111,11 @@ struct RecipeProgram {
   Owned<Communicator> (*connect)(const World&, const RankGroup& data, const CommunicatorSpec&) = nullptr;
   Owned<TrainingStep> (*make_step)(Communicator&, std::int64_t micro_batch, std::uint64_t seed, int tree_levels,
                                    const PolicyHparams& objective) = nullptr;
-  /// For generation, with nothing of training; null if some layer has no cache, or parameters wait in the host's
-  /// memory.
-  Owned<InferenceModel> (*make_inference_model)() = nullptr;
+  /// With nothing of training, and without first values.   @param micro_batch 0 for token passes alone, of a recipe
+  /// that caches tokens
+  Owned<InferenceModel> (*make_inference_model)(Communicator&, std::int64_t micro_batch,
+                                                const PolicyHparams& objective) = nullptr;
+  bool caches_tokens = false;  ///< all layers extend sequences against a cache
   std::string observer = "none";
   Owned<StepObserver> (*make_observer)(const PolicyHparams& hparams) = nullptr;  ///< null if there is none
 };

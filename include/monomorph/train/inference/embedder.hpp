@@ -1,6 +1,6 @@
 #pragma once
 #include <monomorph/data/tokenizer/tokenizer.hpp>
-#include <monomorph/train/step/training_step.hpp>
+#include <monomorph/train/step/inference_model.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,8 +12,8 @@ namespace monomorph::train {
 class Embedder {
  public:
   static constexpr std::int64_t texts_at_once = 32;
-  /// @param step made for micro-batches of texts_at_once samples of `tokens`   @param texts_per_sample the objective's
-  Embedder(TrainingStep& step, const data::Tokenizer& tokenizer, std::int64_t tokens, std::int64_t texts_per_sample);
+  /// @param model made for micro-batches of texts_at_once samples of `tokens`   @param texts_per_sample the objective's
+  Embedder(InferenceModel& model, const data::Tokenizer& tokenizer, std::int64_t tokens, std::int64_t texts_per_sample);
 
   /// At most texts_at_once of them. A text without tokens has zeros.
   std::vector<std::vector<float>> embed(std::span<const std::string> texts);
@@ -21,7 +21,7 @@ class Embedder {
  private:
   void fill_row(std::size_t row, std::string_view text);
 
-  TrainingStep& step_;
+  InferenceModel& model_;
   const data::Tokenizer& tokenizer_;
   data::Encoder encoder_;
   std::int64_t tokens_, texts_per_sample_;

@@ -1,8 +1,8 @@
 #pragma once
 #include <monomorph/data/loading/evaluation_loader.hpp>
 #include <monomorph/runtime/comm/communicator.hpp>
+#include <monomorph/train/step/inference_model.hpp>
 #include <monomorph/train/step/objective_report.hpp>
-#include <monomorph/train/step/training_step.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -41,7 +41,7 @@ void check_ids(const data::EvaluationLoader& loader, std::span<const std::int32_
 /// @param bytes_per_token by token id, passed by check_ids; empty: bits per byte stay unknown. They mean something only
 ///   where each token is predicted from those before it
 /// @param micro_batches at most so many; absent: all   @param objective what it counts, and its metrics
-EvaluationResult evaluate(TrainingStep& step, Communicator& communicator, const data::EvaluationLoader& loader,
+EvaluationResult evaluate(InferenceModel& model, Communicator& communicator, const data::EvaluationLoader& loader,
                           std::int64_t micro_batch, std::int64_t tokens_per_sequence,
                           std::span<const std::int32_t> bytes_per_token, std::optional<std::int64_t> micro_batches,
                           const ObjectiveReport& objective = {});

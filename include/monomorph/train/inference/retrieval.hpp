@@ -1,6 +1,6 @@
 #pragma once
 #include <monomorph/data/loading/evaluation_loader.hpp>
-#include <monomorph/train/step/training_step.hpp>
+#include <monomorph/train/step/inference_model.hpp>
 #include <vector>
 
 namespace monomorph::train {
@@ -13,7 +13,7 @@ struct PairEmbeddings {
 };
 
 /// What an encoder makes of the samples of a held-out set.   @param texts_per_sample of which the first two are taken
-PairEmbeddings embed_pairs(TrainingStep& step, const data::EvaluationLoader& loader, std::int64_t micro_batch,
+PairEmbeddings embed_pairs(InferenceModel& model, const data::EvaluationLoader& loader, std::int64_t micro_batch,
                            std::int64_t texts_per_sample);
 
 /// How well the second text of each pair is found among all second ones, given the first. A pair's rank counts from 1,

@@ -17,8 +17,9 @@ template <Recipe R> class ActivationStore {
 
  public:
   /// @param ranks data-parallel ones
-  ActivationStore(std::int64_t micro_batch, int ranks, Arena& arena, Arena& host, Transfers* transfers)
-      : plan_(micro_batch, ranks),
+  ActivationStore(std::int64_t micro_batch, int ranks, plan::Purpose purpose, Arena& arena, Arena& host,
+                  Transfers* transfers)
+      : plan_(micro_batch, ranks, plan::checkpointing_values<typename R::checkpointing>, purpose),
         activations_(arena.take(plan_.buffer.elements, compute)),
         statistics_(arena.take(plan_.statistics.elements, statistic)),
         host_activations_(host.take(plan_.host_buffer.elements, compute)),

@@ -4,10 +4,9 @@
 #include <monomorph/plan/units.hpp>
 #include <monomorph/runtime/memory/arena.hpp>
 #include <monomorph/runtime/memory/host_copy.hpp>
-#include <monomorph/runtime/memory/unit_buffer.hpp>
+#include <monomorph/train/step/parameter_store.hpp>
 #include <monomorph/train/step/rotary_tables.hpp>
 #include <monomorph/train/step/token_pass.hpp>
-#include <vector>
 
 namespace monomorph::train {
 
@@ -39,21 +38,22 @@ template <class R> struct PassLayout {
   }
 };
 
-/// Of layers that extend sequences against a cache. Its memory is an arena of its own, as it lives only while text is
-/// written.
+/// Of layers that extend sequences against a cache. Parameters come and go as in a step's forward: those in the host's
+/// memory are fetched, and of those in NF4 numbers are made, one layer after the other. Its memory is an arena of its
+/// own, as it lives only while text is written.
 template <class R> class CachedTokenPass final : public TokenPass {
   static constexpr DType compute = R::precision::compute_dtype, statistic = statistics_dtype(compute);
   static constexpr std::int64_t V = trunk_of<R>.padded_vocab();
   static constexpr bool converts_logits = statistic != DType::fp32;
 
  public:
-  /// @param params of each unit
-  CachedTokenPass(typename device_of<R>::Queue queue, const PassSizes& sizes, std::vector<UnitBuffer> params,
+  /// @param parameters outlive this
+  CachedTokenPass(typename device_of<R>::Queue queue, const PassSizes& sizes, ParameterStore<R>& parameters,
                   const RotaryTables<R>& tables)
       : queue_(queue),
         sizes_(sizes),
         layout_(sizes),
-        params_(std::move(params)),
+        parameters_(parameters),
         tables_(tables),
         arena_((layout_.caches.elements + layout_.activations.elements) * size_of(compute) +
                    layout_.statistics.elements * size_of(statistic) +
@@ -71,10 +71,17 @@ template <class R> class CachedTokenPass final : public TokenPass {
 
   View run(const NewTokens& tokens) override {
     const View x_BD = activations_[layout_.x_BD].rows(0, tokens.places.tokens);
-    for (int i = 0; i < plan::last_layer<R>; ++i) decode(i, tokens, x_BD);
     const std::int64_t n_wanted = std::ssize(tokens.wanted);
+    for (int i = 0; i <= plan::last_layer<R>; ++i) {
+      parameters_.before_forward(i);
+      if (i < plan::last_layer<R>)
+        decode(i, tokens, x_BD);
+      else if (n_wanted > 0)
+        decode(i, tokens, wanted(tokens, x_BD));
+      parameters_.after_forward(i);
+    }
+    parameters_.after_evaluation();
     if (n_wanted == 0) return {};
-    decode(plan::last_layer<R>, tokens, wanted(tokens, x_BD));
     View logits_WV = statistics_[layout_.logits_WV].rows(0, n_wanted);
     if (converts_logits) {
       copy(queue_, logits_WV, fp32_logits_WV_.rows(0, n_wanted));
@@ -94,7 +101,7 @@ template <class R> class CachedTokenPass final : public TokenPass {
     return wanted_WD;
   }
   void decode(int i, const NewTokens& tokens, View x_BD) const {
-    const DecodeTensorsOf<R> t{{.params = params_[plan::unit_of_layer<R>(i)],
+    const DecodeTensorsOf<R> t{{.params = parameters_.of_unit(plan::unit_of_layer<R>(i)),
                                 .ids_B = tokens.ids_B,
                                 .x_BD = x_BD,
                                 .logits_BV = statistics_[layout_.logits_WV].rows(0, x_BD.shape.rows),
@@ -113,7 +120,7 @@ template <class R> class CachedTokenPass final : public TokenPass {
   typename device_of<R>::Queue queue_;
   PassSizes sizes_;
   PassLayout<R> layout_;
-  std::vector<UnitBuffer> params_;
+  ParameterStore<R>& parameters_;
   RotaryTables<R> tables_;
   Arena arena_;
   View caches_, activations_, statistics_, fp32_logits_WV_;

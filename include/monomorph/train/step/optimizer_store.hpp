@@ -14,7 +14,8 @@ namespace monomorph::train {
 /// What the optimiser keeps and changes: of each unit this rank's shard of the master parameters and of its state.
 /// Frozen units have a master and no state, and what is packed has neither. Runs of elements are updated where they
 /// lie, or, if that is the host's memory, in one of two places on the device; what the optimiser transforms as whole
-/// matrices passes through the place of the whole gradients first.
+/// matrices passes through the place of the whole gradients first. For inference the masters are what compute reads,
+/// without first values, as a load fills them.
 template <Recipe R> class OptimizerStore {
   using Precision = typename R::precision;
   using Optimizer = typename R::optimizer;
@@ -39,8 +40,10 @@ template <Recipe R> class OptimizerStore {
         seed_(seed),
         gradients_(gradients),
         transfers_(transfers) {
+    const bool trains = shards.purpose == plan::Purpose::training, has_masters = master_copy && trains;
     if constexpr (transforms_any)
-      workspace_ = arena.take(plan::optimizer_workspace_elements<R>(), statistics_dtype(Precision::master_dtype));
+      workspace_ =
+          arena.take(trains ? plan::optimizer_workspace_elements<R>() : 0, statistics_dtype(Precision::master_dtype));
     const plan::OptimizerBuffers<R> buffers(shards);
     const auto take = [](Arena& from, std::int64_t masters, std::int64_t states) {
       return Buffers{from.take(masters, Precision::master_dtype),
@@ -49,14 +52,16 @@ template <Recipe R> class OptimizerStore {
     const Buffers device = take(arena, buffers.masters.elements, buffers.states.elements),
                   resting = on_host ? take(host, buffers.host_masters.elements, buffers.host_states.elements) : device;
     for (int u = 0; u < n_units && !plan::is_packed<R>(u); ++u) {
-      units_.push_back({.master = master_copy ? resting.masters[buffers.master[u]] : parameters.shard(u),
+      units_.push_back({.master = has_masters ? resting.masters[buffers.master[u]] : parameters.shard(u),
                         .gradient = gradients.shard(u),
-                        .rounded = master_copy ? parameters.shard(u) : View{},
+                        .rounded = has_masters ? parameters.shard(u) : View{},
                         .state = resting.states[buffers.state[u]]});
       const int unit = plan::unit_of_stored<R>(u);
       describe(plan::grouped<R>(plan::stored_layout<R>(u), unit), unit,
                plan::is_block<R>(unit) ? plan::block_of_layer<R>(unit) : -1,
-               plan::trains<R>(u) ? &state_buffers<Optimizer> : nullptr, shard_index * shards.part[u], units_.back());
+               trains && plan::trains<R>(u) ? &state_buffers<Optimizer> : nullptr, shard_index * shards.part[u],
+               units_.back());
+      if (!trains) continue;
       initialize(queue, units_.back(), seed);
       round(queue, units_.back());
       if constexpr (on_host) {

@@ -4,7 +4,7 @@
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/memory/arena.hpp>
 #include <monomorph/runtime/memory/unit_buffer.hpp>
-#include <monomorph/train/step/training_step.hpp>
+#include <monomorph/train/step/inference_model.hpp>
 
 namespace monomorph::train {
 
@@ -19,8 +19,8 @@ inline constexpr bool every_layer_decodes = [] {
   return all;
 }();
 
-/// Of layers that have no cache, or whose prefix each new token changes: a whole sequence goes through the forward pass
-/// of a step for every token that is wanted.
+/// Of layers that have no cache, or whose prefix each new token changes: a whole sequence goes through the model's
+/// forward pass for every token that is wanted.
 template <class R> class RecomputingTokenPass final : public TokenPass {
   static constexpr DType compute = R::precision::compute_dtype, statistic = statistics_dtype(compute);
   static constexpr std::int64_t T = trunk_of<R>.context_length, V = trunk_of<R>.padded_vocab();
@@ -31,12 +31,12 @@ template <class R> class RecomputingTokenPass final : public TokenPass {
   static constexpr HeadLayout layout{};
 
  public:
-  /// @param head parameters of the head's unit   @param micro_batch sequences of the step's forward pass
-  RecomputingTokenPass(typename device_of<R>::Queue queue, const PassSizes& sizes, TrainingStep& step, UnitBuffer head,
-                       std::int64_t micro_batch)
+  /// @param head parameters of the head's unit   @param micro_batch sequences of the model's forward pass
+  RecomputingTokenPass(typename device_of<R>::Queue queue, const PassSizes& sizes, InferenceModel& model,
+                       UnitBuffer head, std::int64_t micro_batch)
       : queue_(queue),
         sizes_(sizes),
-        step_(step),
+        model_(model),
         head_(head),
         ids_(sizes.pages * PagedTokens::page, 0),
         batch_ids_(micro_batch * T, 0),
@@ -73,9 +73,9 @@ template <class R> class RecomputingTokenPass final : public TokenPass {
       batch_ids_[t] = t <= position ? ids_[places.row(token, t)] : 0;
       document_starts_[t] = t <= position ? 0 : static_cast<std::int32_t>(position + 1);
     }
-    step_.evaluate({batch_ids_.data(), batch_targets_.data(), 0, document_starts_.data()});
+    model_.evaluate({batch_ids_.data(), batch_targets_.data(), 0, document_starts_.data()});
     LastLayer<R>::decode({{.params = head_,
-                           .x_BD = step_.hidden_state(plan::block_of_layer<R>(plan::last_layer<R>)).rows(position, 1),
+                           .x_BD = model_.hidden_state(plan::block_of_layer<R>(plan::last_layer<R>)).rows(position, 1),
                            .logits_BV = logits_V_,
                            .activations = activations_,
                            .statistics = statistics_,
@@ -86,7 +86,7 @@ template <class R> class RecomputingTokenPass final : public TokenPass {
 
   typename device_of<R>::Queue queue_;
   PassSizes sizes_;
-  TrainingStep& step_;
+  InferenceModel& model_;
   UnitBuffer head_;
   std::vector<std::int32_t> ids_;  ///< by row of the pages
   std::vector<std::int32_t> batch_ids_, batch_targets_, document_starts_;

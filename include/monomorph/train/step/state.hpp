@@ -19,25 +19,29 @@ namespace monomorph::train {
 template <Recipe R> class State {
   static constexpr bool uses_host = plan::OptimizerBuffers<R>::on_host || plan::offloads_some<R>;
   using Queue = typename device_of<R>::Queue;
-  Queue queue_ = queue_with_kernels();
+  Queue queue_;
   plan::Shards<R> shards_;  // before the stores, which refer to it and to what follows
   plan::Memory planned_;
   Arena arena_, host_arena_;
   Owned<TransfersOf<Queue>> transfers_;
 
-  /// @throws UsageError [GPU-09] products of fp8 are more than the device has
-  static Queue queue_with_kernels() {
+  /// @param multiplies whole micro-batches   @throws UsageError [GPU-09] products of fp8 are more than the device has
+  static Queue queue_with_kernels(bool multiplies) {
     const Queue queue{};
-    if constexpr (scales_products<typename R::precision>) require_scaled_products(queue);
+    if constexpr (scales_products<typename R::precision>)
+      if (multiplies) require_scaled_products(queue);
     return queue;
   }
 
  public:
+  /// @param micro_batch 0 if nothing but token passes is asked of it
   /// @param tree_levels plan::tree_levels for gradients that are added up in a fixed tree; 0 for any order
   State(Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed, int tree_levels,
-        Transfers::Timing timing)
-      : shards_(communicator.size()),
-        planned_(plan::memory<R>(communicator.size(), micro_batch, tree_levels)),
+        Transfers::Timing timing, plan::Purpose purpose)
+      : queue_(queue_with_kernels(micro_batch > 0)),
+        shards_(plan::sharding_values<typename R::sharding>(communicator.size()), purpose),
+        planned_(plan::memory_with<R>(plan::with(plan::strategy_of<R>(communicator.size()), purpose),
+                                      communicator.size(), micro_batch, tree_levels)),
         arena_(planned_.arena(), allocator(queue_)),
         host_arena_(planned_.host(), host_allocator(queue_)),
         transfers_(uses_host ? new TransfersOf<Queue>(transfers(queue_, timing)) : nullptr),
@@ -46,7 +50,7 @@ template <Recipe R> class State {
         gradients(queue_, collectives, shards_, arena_, tree_levels),
         optimizer(queue_, shards_, communicator.shard_index(), seed, arena_, host_arena_, transfers_.get(), parameters,
                   gradients),
-        activations(micro_batch, communicator.size(), arena_, host_arena_, transfers_.get()),
+        activations(micro_batch, communicator.size(), purpose, arena_, host_arena_, transfers_.get()),
         scalars(queue_, communicator.size(), arena_),
         batch_(micro_batch),
         seed_(seed),
@@ -107,11 +111,8 @@ template <Recipe R> class State {
     return t;
   }
 
-  Owned<TokenPass> token_pass(const PassSizes& sizes) const {
-    std::vector<UnitBuffer> params;
-    params.reserve(plan::n_units<R>);
-    for (int u = 0; u < plan::n_units<R>; ++u) params.push_back(parameters.of_unit(u));
-    return make_owned<CachedTokenPass<R>>(queue_, sizes, std::move(params), tables_);
+  Owned<TokenPass> token_pass(const PassSizes& sizes) {
+    return make_owned<CachedTokenPass<R>>(queue_, sizes, parameters, tables_);
   }
 
  private:

@@ -13,12 +13,18 @@ namespace monomorph::train {
 template <Recipe R> class StepAccess : public TrainingStep {
  public:
   using ObjectiveHparams = typename objective_of<R>::Hparams;
-  /// @param tree_levels see State   @param timing of copies between memory spaces
+  /// @param micro_batch, tree_levels see State   @param timing of copies between memory spaces
+  /// @param purpose if it is inference, parameters have no first values, and nothing is called but what InferenceModel
+  ///   has
   StepAccess(Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed, int tree_levels = 0,
-             const ObjectiveHparams& objective = {}, Transfers::Timing timing = Transfers::Timing::at_once)
-      : comm_(communicator), objective_(objective), state_(communicator, micro_batch, seed, tree_levels, timing) {
+             const ObjectiveHparams& objective = {}, Transfers::Timing timing = Transfers::Timing::at_once,
+             plan::Purpose purpose = plan::Purpose::training)
+      : comm_(communicator),
+        objective_(objective),
+        state_(communicator, micro_batch, seed, tree_levels, timing, purpose) {
     if constexpr (plan::quantizes<R>)
-      for (const QuantizedMatrix& matrix : state_.parameters.quantized()) initialize(matrix, seed, *this);
+      if (purpose == plan::Purpose::training)
+        for (const QuantizedMatrix& matrix : state_.parameters.quantized()) initialize(matrix, seed, *this);
   }
 
   StepOutcome read(Ticket ticket) override { return decision_.read(state_.queue(), ticket); }
@@ -64,7 +70,7 @@ template <Recipe R> class StepAccess : public TrainingStep {
   Owned<TokenPass> token_pass(const PassSizes& sizes) override {
     if constexpr (makes_embeddings<R>)
       return nullptr;
-    else if constexpr (every_layer_decodes<R> && !plan::Shards<R>::on_host && !plan::quantizes<R>)
+    else if constexpr (every_layer_decodes<R>)
       return state_.token_pass(sizes);
     else
       return make_owned<RecomputingTokenPass<R>>(state_.queue(), sizes, *this,

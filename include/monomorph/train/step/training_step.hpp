@@ -1,14 +1,9 @@
 #pragma once
 #include <cstdint>
 #include <limits>
-#include <monomorph/core/owned.hpp>
-#include <monomorph/core/step_scalars.hpp>
 #include <monomorph/runtime/machine/device_use.hpp>
-#include <monomorph/spec/region_run.hpp>
-#include <monomorph/spec/tensor_info.hpp>
-#include <monomorph/train/step/host_access.hpp>
+#include <monomorph/train/step/inference_model.hpp>
 #include <monomorph/train/step/step_decision.hpp>
-#include <monomorph/train/step/token_pass.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,40 +13,6 @@ class PolicyHparams;  // core/hparams.hpp
 }
 
 namespace monomorph::train {
-
-/// Token ids of micro_batch sequences of T tokens, row by row, in the host's memory. It may hold another batch as soon
-/// as `accumulate` returns: a kernel that runs later than it is called keeps a copy of the ids that it was called with.
-struct MicroBatch {
-  const std::int32_t* inputs;
-  const std::int32_t* targets;  ///< ignored_target counts for nothing
-  std::uint64_t first_sample;   ///< global index of the first sequence: what dropout depends on
-  /// By token the place within its row at which its document begins, 0 if that lies before the row: never greater than
-  /// the token's own place and equal to it at a document's first token. Given only to recipes that want it.
-  const std::int32_t* document_starts = nullptr;
-  /// By sample and sequence, how probable the sequence is to another model. Given only to recipes whose objective is
-  /// over sequences.
-  const double* reference = nullptr;
-};
-
-/// What a rank holds of a canonical tensor of the optimiser's state: a run of the elements of a region of it.
-struct StateTensor {
-  std::string name;                               ///< "layers.3.mlp.up.weight", or with "moment1." before it
-  View view;                                      ///< of the region's shape if it is all of it, otherwise of one row
-  Shape shape = view.shape;                       ///< of the whole tensor
-  Region region = Region::whole(dims_of(shape));  ///< of a tensor of dims_of(shape)
-  std::int64_t first = 0;                         ///< element of the region with which the view begins
-  RegionRun held() const { return {region, first, view.elements()}; }
-};
-
-/// What a rank holds of a matrix that a step keeps in NF4: parts of its bytes, which checkpoints hold under its name
-/// with what each is behind it. A view is not present where the rank holds nothing.
-struct QuantizedMatrix {
-  std::string name;
-  TensorInfo info;
-  DType dtype;  ///< of the numbers that are quantised, and of those that are made of it
-  std::uint32_t unit = 0;
-  StateTensor codes, absmax, nested_absmax, offset;
-};
 
 /// The place of a micro-batch among those of a rank's step.
 struct AccumulationStep {
@@ -67,7 +28,7 @@ struct UpdateSettings {
 };
 
 /// What the training loop needs of Step<R>, so that the loop is compiled once for all recipes.
-class TrainingStep : public HostAccess {
+class TrainingStep : public InferenceModel {
  public:
   /// Lets a device that can record steps run later ones from its recording (docs/why/recorded_steps.md). The kernels
   /// of such a step run only when it is decided, so nothing of it can be looked at before. The recording holds the
@@ -95,8 +56,6 @@ class TrainingStep : public HostAccess {
 
   /// The outcome of a step, which must be the last one or the one before. Waits until it is known.
   virtual StepOutcome read(Ticket ticket) = 0;
-  /// The loss alone: dropout is off, and no state moves.
-  virtual LossSum evaluate(const MicroBatch& batch) = 0;
   virtual StepScalars scalars() const = 0;
   /// What a run that is resumed goes on with.
   virtual void set_scalars(const StepScalars& scalars) = 0;
@@ -110,26 +69,14 @@ class TrainingStep : public HostAccess {
   /// once the step is decided.
   virtual std::vector<std::int64_t> counters() const = 0;
   virtual DeviceUse device_use() const = 0;
-  virtual std::vector<StateTensor> parameters() = 0;     ///< the optimiser's own, in master precision
-  virtual std::vector<QuantizedMatrix> quantized() = 0;  ///< those that are kept in NF4 and no parameters
   virtual std::vector<StateTensor> optimizer_state() = 0;
   virtual std::vector<StateTensor> gradients() = 0;  ///< for tests and diagnosis
-  virtual void parameters_changed() = 0;             ///< after a load: rounds them again for compute
   /// Takes memory for the teacher of the recipe's objective, if the objective has one and this was not called before.
   /// Training needs the teacher; an evaluation uses it if it is there.
   virtual void take_teacher() {}
   /// The teacher's, in the dtype that computes. Empty without a teacher, or before take_teacher.
   virtual std::vector<StateTensor> teacher_parameters() { return {}; }
   virtual void teacher_changed() {}  ///< after a load
-  /// For generation (Session); valid as long as the step is, and null of an encoder.
-  virtual Owned<TokenPass> token_pass(const PassSizes& sizes) = 0;
-  virtual View hidden_state(
-      int block) const = 0;  ///< input of a block in the last forward pass; L: of what stands behind
-  /// What an encoder made of the texts of the last micro-batch, sample by sample; not present of another model.
-  virtual View embeddings() const = 0;
-  /// By sample and sequence, how probable the sequences of the last micro-batch were, in fp64; not present of a recipe
-  /// whose objective is not over sequences.
-  virtual View log_probabilities() const = 0;
 };
 
 }  // namespace monomorph::train

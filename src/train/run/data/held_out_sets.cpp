@@ -22,13 +22,13 @@ HeldOutSets open_held_out_sets(const RecipeProgram& recipe, const PolicyHparams&
   return sets;
 }
 
-std::vector<NamedEvaluation> evaluate_sets(const RecipeProgram& recipe, TrainingStep& step, Communicator& communicator,
-                                           const HeldOutSets& sets, std::int64_t micro_batch,
-                                           std::span<const std::int32_t> bytes_per_token,
+std::vector<NamedEvaluation> evaluate_sets(const RecipeProgram& recipe, InferenceModel& model,
+                                           Communicator& communicator, const HeldOutSets& sets,
+                                           std::int64_t micro_batch, std::span<const std::int32_t> bytes_per_token,
                                            std::optional<std::int64_t> micro_batches) {
   std::vector<NamedEvaluation> results;
   for (const HeldOutSet& set : sets)
-    results.push_back({set.name, evaluate(step, communicator, set.loader, micro_batch, recipe.model->context_length,
+    results.push_back({set.name, evaluate(model, communicator, set.loader, micro_batch, recipe.model->context_length,
                                           bytes_per_token, micro_batches, recipe.objective)});
   return results;
 }

@@ -28,9 +28,9 @@ HeldOutSets open_held_out_sets(const RecipeProgram& recipe, const PolicyHparams&
                                const std::string& field, Reference reference = Reference::is_there);
 
 /// Evaluates each; as evaluate().
-std::vector<NamedEvaluation> evaluate_sets(const RecipeProgram& recipe, TrainingStep& step, Communicator& communicator,
-                                           const HeldOutSets& sets, std::int64_t micro_batch,
-                                           std::span<const std::int32_t> bytes_per_token,
+std::vector<NamedEvaluation> evaluate_sets(const RecipeProgram& recipe, InferenceModel& model,
+                                           Communicator& communicator, const HeldOutSets& sets,
+                                           std::int64_t micro_batch, std::span<const std::int32_t> bytes_per_token,
                                            std::optional<std::int64_t> micro_batches);
 
 }  // namespace monomorph::train

@@ -6,6 +6,7 @@
 #include "train/run/saving/state_parts.hpp"
 #include "train/weights/averaged_name.hpp"
 #include "train/weights/file_dtype.hpp"
+#include "train/weights/read_converted.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
@@ -13,6 +14,7 @@
 #include <monomorph/runtime/files/counter_names.hpp>
 #include <monomorph/train/describe/describe.hpp>
 #include <monomorph/train/step/host_pieces.hpp>
+#include <monomorph/train/step/quantized_matrix.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -47,19 +49,34 @@ Hparams saved_hparams(const runtime::CheckpointMetadata& metadata, const std::st
 
 std::span<std::byte> bytes_of(const View& view) { return {view.data, static_cast<std::size_t>(view.bytes())}; }
 
-/// @param name in the checkpoint
-void load_tensor(runtime::CheckpointReader& checkpoint, const std::string& name, const StateTensor& tensor,
-                 HostPieces& pieces) {
-  const auto* const saved = checkpoint.find(name);
-  if (saved == nullptr || saved->dtype != file_dtype(tensor.view.dtype) || saved->shape != file_shape(tensor.shape))
-    throw Error("RUN-04",
-                fmt::format("{}: tensor {} is not there with the recipe's dtype and shape; use a checkpoint of this "
-                            "recipe",
-                            in_quotes(checkpoint.path()), name));
-  pieces.write(tensor.view, [&](const HostPieces::Piece& piece) {
-    checkpoint.read(name, tensor.region, tensor.first + piece.first, bytes_of(piece.view));
-  });
-}
+/// Reads tensors of a checkpoint to where a model has them. No more of the files than one tensor lies beside it.
+class TensorLoader {
+ public:
+  TensorLoader(runtime::CheckpointReader& checkpoint, HostAccess& there) : checkpoint_(checkpoint), pieces_(there) {}
+
+  /// @param name in the checkpoint   @param saved the dtype that it has there
+  void load(const std::string& name, DType saved, const StateTensor& tensor) {
+    const auto* const found = checkpoint_.find(name);
+    if (found == nullptr || found->dtype != file_dtype(saved) || found->shape != file_shape(tensor.shape))
+      throw Error("RUN-04",
+                  fmt::format("{}: tensor {} is not there with the recipe's dtype and shape; use a checkpoint of this "
+                              "recipe",
+                              in_quotes(checkpoint_.path()), name));
+    pieces_.write(tensor.view, [&](const HostPieces::Piece& piece) {
+      const std::int64_t first = tensor.first + piece.first;
+      if (saved == piece.view.dtype) return checkpoint_.read(name, tensor.region, first, bytes_of(piece.view));
+      read_converted(saved, piece.view, buffer_, [&](std::int64_t done, std::span<std::byte> bytes) {
+        checkpoint_.read(name, tensor.region, first + done, bytes);
+      });
+    });
+    checkpoint_.release();
+  }
+
+ private:
+  runtime::CheckpointReader& checkpoint_;
+  HostPieces pieces_;
+  std::vector<std::byte> buffer_;
+};
 
 }  // namespace
 
@@ -127,13 +144,24 @@ RestoredRun restore_run(const std::string& checkpoint, const RecipeProgram& reci
   check_recipe(checkpoint, recipe);
   runtime::CheckpointReader reader(checkpoint);
   const auto& metadata = reader.metadata();
-  HostPieces pieces(step);
+  TensorLoader loader(reader, step);
   for (const StateTensor& tensor : all_state(step, optimizer_state))
-    load_tensor(reader, optimizer_state ? tensor.name : name_for_use(reader, tensor.name), tensor, pieces);
+    loader.load(optimizer_state ? tensor.name : name_for_use(reader, tensor.name), tensor.view.dtype, tensor);
   step.parameters_changed();
   return {.state = saved_state(metadata, checkpoint, recipe.model->context_length),
           .same_precision = same_fact("precision", metadata.recipe_facts, recipe_facts(recipe)),
           .hparams = saved_hparams(metadata, checkpoint, recipe)};
+}
+
+void restore_model(const std::string& checkpoint, const RecipeProgram& recipe, InferenceModel& model) {
+  check_recipe(checkpoint, recipe);
+  runtime::CheckpointReader reader(checkpoint);
+  TensorLoader loader(reader, model);
+  for (const StateTensor& tensor : model.parameters())
+    loader.load(name_for_use(reader, tensor.name), recipe.master_dtype, tensor);
+  for (const QuantizedMatrix& matrix : model.quantized())
+    for (const StateTensor& part : held_parts(matrix)) loader.load(part.name, part.view.dtype, part);
+  model.parameters_changed();
 }
 
 TrainFiles checkpoint_train_files(const std::string& checkpoint) {

@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 #include "support/change_field.hpp"
 #include "support/error_of.hpp"
+#include "train/describe/run_memory.hpp"
 
 #include <monomorph/plan/fingerprint.hpp>
 #include <monomorph/run.hpp>
@@ -103,6 +104,17 @@ TEST_CASE("describe shows the bytes of a rank by kind, for given ranks and micro
   }
   CHECK_FALSE(contains(one, "rotary tables"));  // it has none
   CHECK(program.memory(8, 4, 0).master < program.memory(1, 4, 0).master);
+}
+
+TEST_CASE("describe shows what is taken in the place of a step's memory where nothing is trained") {
+  RecipeProgram program = program_of<Gpt2>("gpt2");
+  program.caches_tokens = true;
+  const std::string text = describe(program, 1, 1);
+  const std::int64_t parameters = 4 * (std::int64_t{124'439'808} + 47 * 768);  // with the rows that pad the table
+  CHECK(inference_memory(program, 1, 0).total() == parameters + program.memory(1, 1, 0).scalars);
+  CHECK(inference_memory(program, 1, 1).total() < parameters + parameters / 3);
+  CHECK(contains(text, "in its place, for a command that evaluates"));
+  CHECK(contains(text, "in its place, to generate, beside the cache"));
 }
 
 namespace {

@@ -22,6 +22,8 @@ RecipeProgram recipe_with(const std::string& sharding) {
   recipe.model = &models::gpt2_124m;
   recipe.policies = {{"sharding", sharding, false}};
   recipe.memory = [](int, std::int64_t, int) { return plan::Memory{}; };
+  recipe.planned.strategy = [](int) { return plan::Strategy{}; };
+  recipe.planned.memory = [](const plan::Strategy&, int, std::int64_t, int) { return plan::Memory{}; };
   recipe.flops = [](std::int64_t, int) { return plan::FlopsPerToken{}; };
   return recipe;
 }

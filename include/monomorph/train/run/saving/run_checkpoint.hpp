@@ -50,6 +50,10 @@ struct RestoredRun {
 RestoredRun restore_run(const std::string& checkpoint, const RecipeProgram& recipe, TrainingStep& step,
                         bool optimizer_state);
 
+/// Loads the parameters for use: their moving average if the optimiser kept one, rounded to the dtype in which the
+/// model has them as a step rounds its own.   @throws same
+void restore_model(const std::string& checkpoint, const RecipeProgram& recipe, InferenceModel& model);
+
 /// The training files that a checkpoint's run had; none if it is of a version that did not save them.
 TrainFiles checkpoint_train_files(const std::string& checkpoint);
 

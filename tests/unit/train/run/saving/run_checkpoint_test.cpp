@@ -35,6 +35,8 @@ RecipeProgram recipe_with(std::uint64_t state_fingerprint) {
                      {"optimizer", "monomorph::optim::AdamW"}};
   recipe.expectations = {{"budget", "none", false}};
   recipe.memory = [](int, std::int64_t, int) { return plan::Memory{}; };
+  recipe.planned.strategy = [](int) { return plan::Strategy{}; };
+  recipe.planned.memory = [](const plan::Strategy&, int, std::int64_t, int) { return plan::Memory{}; };
   recipe.flops = [](std::int64_t, int) { return plan::FlopsPerToken{}; };
   return recipe;
 }
