@@ -68,12 +68,12 @@ std::string_view pre_tokenizer_name(const Words& words, bool ignore_merges) {
   return found->name;
 }
 
-/// Of these patterns llama.cpp has others that come near.
+/// Of these patterns llama.cpp has others, for which marks are no letters.
 void note_words(const Words& words, std::vector<std::string>& notes) {
   if (words.pattern == WordPattern::o200k || words.pattern == WordPattern::tekken)
     notes.emplace_back(
-        "llama.cpp cuts words before capitals as this tokeniser does, but does not tell capitals and small "
-        "letters beyond ASCII apart");
+        "llama.cpp cuts words before combining marks, as Hindi, Thai and Arabic have them, and this tokeniser does "
+        "not");
 }
 
 /// The only one that changes next to no text is NFC.

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -71,8 +72,8 @@ void note_spaces(const Spaces& spaces, std::vector<std::string>& notes) {
 }
 
 /// The tokens that merges make, and of what. llama.cpp has no merges: it joins any two neighbours that are a token
-/// together, first those of the highest score, and does the same if all ways to make a token are merges, one behind
-/// the other.
+/// together, first those of the highest score and of these the leftmost. That is the same if all ways to make a token
+/// are merges, one behind the other.
 class MergedTokens {
  public:
   MergedTokens(const data::TokenizerDefinition& definition, const data::tokenizer_models::Bpe& bpe,
@@ -84,15 +85,22 @@ class MergedTokens {
     rank(bpe);
   }
 
-  /// The earlier its merges the higher; of a token that no merge makes the lowest.
+  /// The earlier its merges the higher, and the same of tokens whose merges are mixed; of a token that no merge makes
+  /// the lowest.
   std::vector<float> scores(std::size_t vocab_size) const {
     std::vector<float> scores(vocab_size);
-    for (const auto& [token, id] : ids_) {
-      const auto ranked = ranks_.find(id);
-      scores[static_cast<std::size_t>(id)] =
-          -static_cast<float>(ranked == ranks_.end() ? ranks_.size() : ranked->second);
-    }
+    for (const auto& [token, id] : ids_) scores[static_cast<std::size_t>(id)] = -static_cast<float>(rank_of_others_);
+    for (const auto& [id, rank] : ranks_) scores[static_cast<std::size_t>(id)] = -static_cast<float>(rank);
     return scores;
+  }
+
+  /// Of those whose merges are mixed, as of SentencePiece's tokens of one score.
+  void note_mixed(std::vector<std::string>& notes) const {
+    if (mixed_.empty()) return;
+    notes.push_back(
+        fmt::format("llama.cpp joins the parts of some tokens from the left, such as those of {}, and this "
+                    "tokeniser by the ranks of its merges",
+                    in_quotes(tokens_[static_cast<std::size_t>(mixed_.front())])));
   }
 
   /// @throws UsageError [GGUF-02] there are merges that llama.cpp knows and these do not
@@ -122,17 +130,38 @@ class MergedTokens {
   }
 
  private:
+  /// The merges of a token, by their ranks: from the first to the last.
+  struct Made {
+    std::int32_t token;
+    std::size_t first, last;
+  };
+
   void rank(const data::tokenizer_models::Bpe& bpe) {
-    std::int32_t last = -1;
-    for (const data::TokenPair& pair : bpe.merges) {
-      merges_[pair] = true;
-      const auto made =
-          ids_.find(tokens_[static_cast<std::size_t>(pair.left)] + tokens_[static_cast<std::size_t>(pair.right)]);
-      if (made == ids_.end() || made->second == last) continue;
-      if (!ranks_.emplace(made->second, ranks_.size()).second)
-        refuse_gguf_tokenizer(fmt::format("merges that make {} in several ranks", in_quotes(made->first)));
-      last = made->second;
+    std::vector<Made> all;  // by their first merges
+    std::unordered_map<std::int32_t, std::size_t> places;
+    for (std::size_t rank = 0; rank < bpe.merges.size(); ++rank) {
+      const auto& [left, right] = bpe.merges[rank];
+      merges_[{left, right}] = true;
+      const auto made = ids_.find(tokens_[static_cast<std::size_t>(left)] + tokens_[static_cast<std::size_t>(right)]);
+      if (made == ids_.end()) continue;
+      const auto [place, is_new] = places.emplace(made->second, all.size());
+      if (is_new) all.push_back({made->second, rank, rank});
+      all[place->second].last = rank;
     }
+    std::size_t last = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const bool is_mixed = i > 0 && all[i].first < last;
+      if (is_mixed && !is_of_spaces(all[i].token)) mixed_.push_back(all[i].token);
+      ranks_.emplace(all[i].token, is_mixed ? rank_of_others_ - 1 : rank_of_others_++);
+      last = std::max(last, all[i].last);
+    }
+  }
+
+  /// Of runs of spaces both orders make the same.
+  bool is_of_spaces(std::int32_t id) const {
+    std::string_view token = tokens_[static_cast<std::size_t>(id)];
+    while (token.starts_with(space_mark)) token.remove_prefix(space_mark.size());
+    return token.empty();
   }
 
   struct Ways {
@@ -158,6 +187,8 @@ class MergedTokens {
   std::unordered_map<std::string, std::int32_t> ids_;  ///< of tokens that are merged
   data::PairTable<bool> merges_;
   std::unordered_map<std::int32_t, std::size_t> ranks_;  ///< of the tokens that merges make
+  std::size_t rank_of_others_ = 0;
+  std::vector<std::int32_t> mixed_;
 };
 
 /// @throws UsageError [GGUF-02] not all bytes have a token
@@ -194,6 +225,7 @@ void add_sentence_piece_bpe(const data::Tokenizer& tokenizer, const data::tokeni
   const MergedTokens merged(tokenizer.definition(), bpe, vocabulary);
   if (spaces.cut_words) merged.check_within_words();
   merged.check_complete(notes);
+  merged.note_mixed(notes);
   unmark_spaces_of_added(vocabulary);
   const std::vector<float> scores = merged.scores(vocabulary.tokens.size());
   metadata.add("tokenizer.ggml.model", std::string_view("llama"));

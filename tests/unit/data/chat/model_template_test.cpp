@@ -30,6 +30,18 @@ TEST_CASE("A model's chat template is found among its files, with the tokens tha
   CHECK(said(ModelTemplate::of_file(folder / "chat_template.jinja")) == "3 <s>True");
 }
 
+TEST_CASE("The templates of a folder are given as they stand, also those that could not be rendered") {
+  using Sources = std::map<std::string, std::string>;
+  const TemporaryFolder folder;
+  CHECK(monomorph::data::chat_template_sources(folder / ".").empty());
+  monomorph::testing::write_bytes(folder / "tokenizer_config.json",
+                                  R"({"chat_template": [{"name": "default", "template": "{% unknown %}"},
+                                                        {"name": "rag", "template": "é"}]})");
+  CHECK(monomorph::data::chat_template_sources(folder / ".") == Sources{{"default", "{% unknown %}"}, {"rag", "é"}});
+  monomorph::testing::write_bytes(folder / "chat_template.jinja", "{{ it }}\n");
+  CHECK(monomorph::data::chat_template_sources(folder / ".") == Sources{{"default", "{{ it }}\n"}});
+}
+
 TEST_CASE("Of several templates by name, that for tools writes chats with tools") {
   const TemporaryFolder folder;
   const std::string path = folder / "tokenizer_config.json";

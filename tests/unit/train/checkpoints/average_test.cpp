@@ -80,6 +80,8 @@ TEST_CASE("a mean of bf16 and fp16 is rounded once, not to fp32 first, where a t
 TEST_CASE("an average is a checkpoint of weights alone in a run folder of its own") {
   Runs runs({{1}, {3}});
   write_bytes(runs.folder / "run1/tokenizer.json", "a tokeniser");
+  const std::string ids = "{\n  \"eos_token_id\": 2\n}\n";
+  write_bytes(runs.folder / "run1/special_token_ids.json", ids);
   const AveragedCheckpoints average = runs.average();
   CHECK(average.path == (runs.folder / "average/checkpoints/step_00000002"));
   REQUIRE(average.notes.size() == 1);
@@ -89,6 +91,7 @@ TEST_CASE("an average is a checkpoint of weights alone in a run folder of its ow
   CHECK(reader.metadata().step == 2);
   CHECK(reader.metadata().counters.contains(runtime::weights_alone_counter));
   CHECK(read_bytes(runs.folder / "average/tokenizer.json") == "a tokeniser");
+  CHECK(read_bytes(runs.folder / "average/special_token_ids.json") == ids);
 }
 
 TEST_CASE("what is not finite in a mean is said, and a loss that was measured is not the mean's") {
