@@ -121,6 +121,7 @@ void check_travels(const std::string& name, const std::string& differs = "", boo
   train::export_folder(recipe, imported.checkpoint, folder / "in_files", {.bytes_per_file = 10'000, .family = asked});
   if (is_as_exported) CHECK(contents_of(folder / "exported") == contents_of(fixture(name)));
   CHECK(contents_of(folder / "in_files") == contents_of(folder / "exported"));
+  if (asked != nullptr) train::export_folder(recipe, imported.checkpoint, folder / "of_first_family", {});
   const auto again = train::import_weights(recipe, folder / "exported", folder / "imported_again");
   Model<R> restored_again;
   train::restore_run(again.checkpoint, recipe, restored_again.step, false);
