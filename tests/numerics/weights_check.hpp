@@ -128,6 +128,7 @@ void check_travels(const std::string& name, const std::string& differs = "", boo
                        ids_here = train::special_token_ids(folder / "exported");
   for (const auto& [key, ids] : ids_there.items()) CHECK(ids_here.at(key) == ids);
   CHECK(contents_of(folder / "in_files") == contents_of(folder / "exported"));
+  if (asked != nullptr) train::export_folder(recipe, imported.checkpoint, folder / "of_first_family", {});
   const auto again = train::import_weights(recipe, folder / "exported", folder / "imported_again");
   Model<R> restored_again;
   train::restore_run(again.checkpoint, recipe, restored_again.step, false);

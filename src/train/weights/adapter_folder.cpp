@@ -68,7 +68,7 @@ std::string imported_from(std::string checkpoint) {
   std::set<std::string> seen;
   while (seen.insert(checkpoint).second) {
     const auto metadata = runtime::read_checkpoint_metadata(checkpoint);
-    const std::string from = began_with(metadata);
+    std::string from = began_with(metadata);
     if (from.empty() || is_imported(metadata) || is_model_folder(from)) return from;
     try {
       checkpoint = runtime::find_checkpoint(from);

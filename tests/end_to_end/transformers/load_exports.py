@@ -1,13 +1,16 @@
-"""load_exports.py <tiny_gpt2> <test program>...: what Monomorph exports, loaded by Hugging Face's transformers and peft.
+"""load_exports.py <tiny_gpt2> <mean_of_bert> <test program>...: what Monomorph exports, loaded by Hugging Face's
+transformers, peft and sentence-transformers.
 
 The test programs (tests/numerics) import each folder of tests/fixtures/weights and tests/fixtures/adapters and export it
 again, and leave that with their outputs where MONOMORPH_EXPORTS says. Loaded here, the exports must compute what the
 fixtures say, and what ours computes, to 1e-5; their config.json must mean what the fixture's means, key by key; and
 weights in 16 bits must be those that PyTorch rounds to. tiny_gpt2 exports a model with a tokeniser, a chat template and
-settings of generation, which must be those that it has imported.
+settings of generation, which must be those that it has imported; mean_of_bert one that embeds texts as its fixture says.
 
-Exit status 77 says why there is nothing to load with: without transformers nothing is tried, without peft no adapters.
+Exit status 77 says why there is nothing to load with: without transformers nothing is tried, without the others what is
+theirs is left out.
 """
+import importlib
 import json
 import os
 import pathlib
@@ -25,14 +28,19 @@ try:
     import torch
     import transformers
     from safetensors.torch import load_file
-except ImportError as error:
+except (ImportError, OSError) as error:  # the latter where PyTorch lacks a library
     print(f"skipped, as transformers can't be imported ({error}); {INSTALL}")
     sys.exit(LACKING)
-try:
-    import peft
-except ImportError as error:
-    peft = None
 
+
+def imported(package):
+    try:
+        return importlib.import_module(package)
+    except ImportError:
+        return None
+
+
+peft, sentence_transformers = imported("peft"), imported("sentence_transformers")
 transformers.utils.logging.disable_progress_bar()
 
 TOLERANCE = 1e-5
@@ -117,17 +125,23 @@ def check_rounded(folder, dtype, whole):
             check(torch.equal(weights[name], wanted.to(dtype)), folder, name, "is not rounded to the nearest")
 
 
+def check_outputs(folder, expected, ours):
+    model = load(folder)
+    found, wanted = outputs_of(model, expected)
+    check_close(found, wanted, folder)
+    check_close(found, ours, folder, "beside ours")
+    return model
+
+
 def check_model(folder, name):
-    fixture = WEIGHTS / name
-    expected, ours = load_file(fixture / "expected.safetensors"), load_file(folder / "outputs.safetensors")["outputs"]
+    expected, ours = load_file(WEIGHTS / name / "expected.safetensors"), load_file(folder / "outputs.safetensors")["outputs"]
     for exported in ("exported", "in_files"):
-        model = load(folder / exported)
-        found, wanted = outputs_of(model, expected)
-        check_close(found, wanted, folder / exported)
-        check_close(found, ours, folder / exported, "beside ours")
-        check_config(folder / exported, fixture)
+        model = check_outputs(folder / exported, expected, ours)
+        check_config(folder / exported, WEIGHTS / name)
     check_rounded(folder / "bf16", torch.bfloat16, model)
     check_rounded(folder / "fp16", torch.float16, model)
+    if (folder / "of_first_family").exists():  # where the fixture's is a later one: a BERT of a RoBERTa
+        check_outputs(folder / "of_first_family", expected, ours)
 
 
 @torch.no_grad()
@@ -191,7 +205,21 @@ def check_tokenizer(given, exported, what):
         check(here.decode(here(text)["input_ids"]) == text, what, "decodes", here.decode(here(text)["input_ids"]))
 
 
-def main(tiny_gpt2, programs):
+def check_embeddings(program, work):
+    fixture = ROOT / "tests/fixtures/sentence_transformers/mean_of_bert"
+    expected = json.loads((fixture / "expected.json").read_text())
+    run(program, "import", fixture, "--output", work / "encoder")
+    run(program, "export", "--checkpoint", work / "encoder", "--output", work / "sentences")
+    (work / "encoder/tokenizer_config.json").unlink()  # as of a run whose tokeniser is its own
+    run(program, "export", "--checkpoint", work / "encoder", "--output", work / "bare_sentences")
+    if sentence_transformers is None:
+        return
+    for exported in (work / "sentences", work / "bare_sentences"):
+        embeddings = sentence_transformers.SentenceTransformer(str(exported), device="cpu").encode(expected["texts"])
+        check_close(torch.tensor(embeddings), torch.tensor(expected["embeddings"]), exported)
+
+
+def main(tiny_gpt2, mean_of_bert, programs):
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as work:
         work = pathlib.Path(work)
@@ -205,16 +233,18 @@ def main(tiny_gpt2, programs):
         for name in sorted(adapters):
             check_adapters(exports / "adapters" / name, name)
         check_companions(tiny_gpt2, work)
+        check_embeddings(mean_of_bert, work)
     for failure in failures:
         print(failure)
-    print(f"transformers {transformers.__version__}, peft {peft.__version__ if peft else 'missing'}: {len(models)} models, "
-          f"{len(adapters)} of them with adapters, {len(failures)} differences")  # fmt: skip
+    versions = (f"{package.__name__} {package.__version__}" for package in (transformers, peft, sentence_transformers) if package)
+    print(f"{', '.join(versions)}: {len(models)} models, {len(adapters)} of them with adapters, {len(failures)} differences")
     if failures:
         sys.exit(1)
-    if peft is None:
-        print(f"skipped adapters beside their model, as there is no peft; {INSTALL}")
+    missing = [name for name, package in (("peft", peft), ("sentence-transformers", sentence_transformers)) if package is None]
+    if missing:
+        print(f"skipped what needs {' and '.join(missing)}; {INSTALL}")
         sys.exit(LACKING)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+    main(sys.argv[1], sys.argv[2], sys.argv[3:])
