@@ -11,24 +11,28 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <span>
 
 namespace monomorph::train {
 namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view ends_of_turns[] = {"<|endoftext|>", "<|end_of_text|>", "<|im_end|>",
-                                              "<|eot_id|>",    "<|eom_id|>",      "<|eot|>",
-                                              "<|end|>",       "<end_of_turn>",   "<|END_OF_TURN_TOKEN|>",
-                                              "</s>"};
+constexpr std::string_view ends_of_texts[] = {"<|endoftext|>", "<|end_of_text|>", "</s>"};
+constexpr std::string_view ends_of_turns[] = {"<|im_end|>", "<|eot_id|>",    "<|eom_id|>",           "<|eot|>",
+                                              "<|end|>",    "<end_of_turn>", "<|END_OF_TURN_TOKEN|>"};
 
 class StopIds {
  public:
-  explicit StopIds(const data::Tokenizer& tokenizer) : tokenizer_(tokenizer) {
-    for (const std::string_view token : ends_of_turns)
-      if (const auto id = tokenizer.find(token); id && tokenizer.is_special(*id)) add(*id);
-  }
+  explicit StopIds(const data::Tokenizer& tokenizer) : tokenizer_(tokenizer) {}
 
+  void add_special(std::span<const std::string_view> tokens) {
+    for (const std::string_view token : tokens)
+      if (const auto id = tokenizer_.find(token); id && tokenizer_.is_special(*id)) add(*id);
+  }
+  void add(std::int32_t id) {
+    if (std::ranges::find(ids_, id) == ids_.end()) ids_.push_back(id);
+  }
   void add_file(const std::string& path, const char* key) {
     if (!is_file(path)) return;
     const std::string text = read_text_file(path);
@@ -53,9 +57,6 @@ class StopIds {
     refuse(path, fmt::format("has as {} what is no token of the tokeniser: {}", key,
                              named.dump(-1, ' ', true, json::error_handler_t::replace).substr(0, 100)));
   }
-  void add(std::int32_t id) {
-    if (std::ranges::find(ids_, id) == ids_.end()) ids_.push_back(id);
-  }
   [[noreturn]] static void refuse(const std::string& path, const std::string& what) {
     throw UsageError("RUN-29", fmt::format("{} {}; mend it, or take it away", in_quotes(path), what));
   }
@@ -66,8 +67,14 @@ class StopIds {
 
 }  // namespace
 
-std::vector<std::int32_t> stop_ids(const data::Tokenizer& tokenizer, const std::string& folder) {
+std::vector<std::int32_t> stop_ids(const data::Tokenizer& tokenizer, const std::string& folder,
+                                   std::optional<std::int32_t> turn_end) {
   StopIds ids(tokenizer);
+  ids.add_special(ends_of_texts);
+  if (turn_end)
+    ids.add(*turn_end);
+  else  // <|end|>, for one, ends a turn of some models and a thought of others
+    ids.add_special(ends_of_turns);
   ids.add_file(folder + "/generation_config.json", "eos_token_id");
   ids.add_file(folder + "/tokenizer_config.json", "eos_token");
   return std::move(ids).take();
