@@ -2,6 +2,8 @@
 #include "programs.hpp"
 #include "support/catch.hpp"
 
+#include <filesystem>
+
 using namespace monomorph::testing;
 
 TEST_CASE("chat answers each line with the conversation before it, as its template writes it") {
@@ -38,9 +40,56 @@ TEST_CASE("chat answers each line with the conversation before it, as its templa
 
   // Templates that are missing, broken, or that refuse are one line each.
   check_refusal(chat("a", ""), 2, {"[CHAT-17]", "chat_template.jinja"});
-  check_refusal(chat("a", "nowhere.jinja"), 2, {"[FILE-01]", "nowhere.jinja"});
+  check_refusal(chat("a", "nowhere.jinja"), 2, {"[CHAT-01]", "nowhere.jinja"});
   write_bytes(place / "broken.jinja", "{% if");
   check_refusal(chat("a", "broken.jinja"), 2, {"[JINJA-01]", "broken.jinja", "line 1"});
   write_bytes(place / "refusing.jinja", "{{ raise_exception('no users here') }}");
   check_refusal(chat("a", "refusing.jinja"), 1, {"[JINJA-04]", "no users here"});
+}
+
+TEST_CASE("chat writes conversations by a template of a name, of a file or of a folder, or by the one that fits") {
+  const Workplace place("tiny_llama");
+  const auto made = [](const ProcessResult& result) {
+    INFO(result.err);
+    REQUIRE(result.exit_code == 0);
+    return result.out;
+  };
+  const std::string tokenizer = place / "tokenizer.json";
+  made(run_program("monomorph-data",
+                   {"train-tokenizer", place / "train.txt", "--vocab-size", "512", "--special", "<|endoftext|>",
+                    "--special", "<|im_start|>", "--special", "<|im_end|>", "--output", tokenizer, "--force"}));
+  made(run_program("monomorph-data",
+                   {"pack", place / "train.txt", "--tokenizer", tokenizer, "--output", place / "words.pbin"}));
+  made(place.train("run", {"data.train=" + (place / "words.pbin"), "data.evaluation="}));
+  std::filesystem::create_directory(place / "model");
+  write_bytes(place / "model/chat_template.jinja",
+              "{% for m in messages %}{{ '<|im_start|>' + m.role + '\n' + m.content + '<|im_end|>\n' }}{% endfor %}"
+              "{{ '<|im_start|>assistant\n' if add_generation_prompt }}");
+  const auto chat = [&](const Arguments& more) {
+    const Arguments arguments{"chat", "--checkpoint", place / "run", "--greedy", "--max-tokens", "4"};
+    return run_process(bash("printf 'So\n' | \"$@\"", command(place, with(arguments, more))));
+  };
+  const std::string prompt = "<|im_start|>user\nSo<|im_end|>\n<|im_start|>assistant\n";
+  const std::string text =
+      made(place.run({"generate", "--checkpoint", place / "run", "--greedy", "--max-tokens", "4", "--prompt", prompt}));
+  const std::string answer = text.substr(prompt.size());
+  for (const Arguments& chosen :
+       {Arguments{}, {"--template", "chatml"}, {"--chat-template", place / "model/chat_template.jinja"}}) {
+    CAPTURE(chosen);
+    CHECK(made(chat(chosen)) == answer);
+  }
+  check_refusal(chat({"--template", "chat-ml"}), 2, {"[CHAT-01]", "\"chat-ml\"", "chatml, llama-3", "(--template)"});
+  check_refusal(chat({"--template", "llama-3"}), 2, {"[CHAT-02]", "<|eot_id|>", "(--template)"});
+  check_refusal(chat({"--template", place / "run"}), 2, {"[CHAT-17]", "chat_template.jinja"});
+  write_bytes(place / "tools.json", R"([{"type": "function", "function": {"name": "f"}}])");
+  check_refusal(chat({"--template", "chatml", "--tools", place / "tools.json"}), 2, {"[CHAT-19]", "--template"});
+  // A template that is broken or never ends is one line where chats are written, and none where they are not.
+  for (const auto& [source, id] :
+       {std::pair{"{% if", "[JINJA-01]"},
+        {"{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}", "[JINJA-03]"}}) {
+    write_bytes(place / "run/chat_template.jinja", source);
+    check_refusal(chat({}), id == std::string("[JINJA-01]") ? 2 : 1, {id});
+    CHECK(made(place.run({"generate", "--checkpoint", place / "run", "--greedy", "--max-tokens", "4", "--prompt",
+                          prompt})) == text);
+  }
 }

@@ -116,11 +116,47 @@ TEST_CASE("chat: a model's own template is taken from beside the tokenizer, a fo
   check_refusal(pack("e.pbin", {"--date", "tomorrow"}), 2, {"[CHAT-09]"});
   check_refusal(pack("e.pbin", {"--template", "chatml", "--date", "2025-03-09"}), 2, {"[CHAT-09]", "--date"});
   check_refusal(pack("e.pbin", {"--roles", "user"}), 2, {"[CHAT-09]", "--roles"});
-  check_refusal(pack("e.pbin", {"--template", folder / "nowhere.jinja"}), 2, {"[FILE-01]", "nowhere.jinja"});
+  check_refusal(pack("e.pbin", {"--template", folder / "nowhere.jinja"}), 2, {"[CHAT-01]", "nowhere.jinja"});
   write_bytes(folder / "model/chat_template.jinja",
               "{{ messages|length }}{% for m in messages %}{{ m.content }}{% endfor %}");
   check_refusal(pack("e.pbin", {}), 1, {"[CHAT-18]", "in.jsonl\", line 1", "{% generation %}"});
   CHECK_FALSE(std::filesystem::exists(folder / "e.pbin"));
+}
+
+TEST_CASE("preferences: chats are written by the same templates, chosen in the same way") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "model");
+  write_bytes(folder / "model/tokenizer_config.json", R"({"eos_token": "<|im_end|>"})");
+  write_bytes(folder / "model/chat_template.jinja",
+              "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+              "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}");
+  write_bytes(folder / "in.jsonl", R"({"prompt": [{"role": "user", "content": "a"}],
+    "chosen": [{"role": "assistant", "content": "b"}], "rejected": [{"role": "assistant", "content": "c"}]})");
+  std::string in = read_bytes(folder / "in.jsonl");
+  std::erase(in, '\n');
+  write_bytes(folder / "in.jsonl", in);
+  const auto pack = [&](const std::string& output, const Arguments& more) {
+    return run_program("monomorph-data",
+                       with(Arguments{"preferences", folder / "in.jsonl", "--tokenizer", fixture("tokenizer.json"),
+                                      "-o", folder / output, "--sequence-length", "80"},
+                            more));
+  };
+  for (const auto& [output, chosen] : {std::pair{"name", std::string("chatml")},
+                                       {"folder", folder / "model"},
+                                       {"file", folder / "model/chat_template.jinja"}}) {
+    const ProcessResult result = pack(output + std::string(".pbin"), {"--template", chosen});
+    CAPTURE(chosen, result.err);
+    CHECK(result.exit_code == 0);
+    CHECK(read_bytes(folder / (output + std::string(".pbin"))) == read_bytes(folder / "name.pbin"));
+    CHECK(read_bytes(folder / (output + std::string(".mask"))) == read_bytes(folder / "name.mask"));
+  }
+  const std::string nowhere = folder / "nowhere.jinja";
+  check_refusal(pack("x.pbin", {"--template", nowhere}), 2, {"[CHAT-01]", "nowhere.jinja", "chatml, llama-3, gemma"});
+  check_refusal(pack("x.pbin", {"--template", "alpaca"}), 2, {"[CHAT-01]", "alpaca", "chatml, llama-3, gemma"});
+  check_refusal(pack("x.pbin", {"--date", "2025-03-09"}), 2, {"[CHAT-09]", "--date"});
+  check_refusal(pack("x.pbin", {"--template", folder / "model", "--date", "9.3.2025"}), 2, {"[CHAT-09]", "9.3.2025"});
+  write_bytes(folder / "model/chat_template.jinja", "{% if");
+  check_refusal(pack("x.pbin", {"--template", folder / "model"}), 2, {"[JINJA-01]", "chat_template.jinja"});
 }
 
 TEST_CASE("chat: an interrupted run leaves nothing") {

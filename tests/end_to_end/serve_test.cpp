@@ -71,7 +71,8 @@ TEST_CASE("serve answers as OpenAI's API does, bounds what clients send, and end
 
   check_refusal(run_process(place.serving({"--port", port_of(url)})), 2, {"[SERVE-02]", port_of(url), "in use"});
   check_refusal(run_process(place.serving({"--host", "no.such.host.invalid"})), 2, {"[SERVE-02]", "no.such.host"});
-  check_refusal(run_process(place.serving({"--chat-template", "unheard-of"})), 2, {"[CHAT-01]", "unheard-of"});
+  for (const std::string option : {"--template", "--chat-template"})
+    check_refusal(run_process(place.serving({option, "unheard-of"})), 2, {"[CHAT-01]", "unheard-of", "(--template)"});
   check_refusal(run_process(place.serving({"--port", "65536"})), 2, {"[RUN-13]", "--port"});
 
   server.signal(SIGTERM);

@@ -36,7 +36,19 @@ void InputsOption::add_to(CLI::App& command, const std::string& what) {
   command.add_option("inputs", paths, what)->required();
 }
 
+void InputsOption::add_records_to(CLI::App& command, const std::string& record) {
+  add_to(command,
+         fmt::format("JSON Lines or Parquet, in each line or row one {}; several files, or .gz or .zst of them; "
+                     "a pattern (*, ?, [a-z]) stands for its files",
+                     record));
+}
+
 std::vector<std::string> InputsOption::files() const { return data::expand_inputs(paths); }
+
+std::vector<std::string> with_file(std::vector<std::string> files, const std::string& file) {
+  files.push_back(file);
+  return files;
+}
 
 void RecordsOption::add_to(CLI::App& command) {
   command.add_option("--records", path, "Of an index: its JSON Lines file (default: of the same name, .jsonl)");

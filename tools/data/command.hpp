@@ -34,9 +34,14 @@ struct InputOption {
 struct InputsOption {
   std::vector<std::string> paths;
   void add_to(CLI::App& command, const std::string& what);
+  /// The same of files of records.   @param record what a line or row has
+  void add_records_to(CLI::App& command, const std::string& record);
   /// With patterns replaced by what they stand for, and each file once.   @throws as data::expand_inputs
   std::vector<std::string> files() const;
 };
+
+/// The files that a command reads, and one more.
+std::vector<std::string> with_file(std::vector<std::string> files, const std::string& file);
 
 /// The JSON Lines file of an index.
 struct RecordsOption {

@@ -39,8 +39,8 @@ struct Pack {
 
   void add_options(CLI::App& command) {
     inputs.add_to(command,
-                  "JSON Lines (.jsonl) or Parquet, one document a line or row, several of them, or a text (.txt), one "
-                  "document; .gz or .zst of them; a pattern (*, ?, [a-z]) stands for its files");
+                  "JSON Lines (.jsonl) or Parquet, one document a line or row, or texts (.txt), one document each; "
+                  "several files, or .gz or .zst of them; a pattern (*, ?, [a-z]) stands for its files");
     output.add_to(command, "packed file (.pbin) to write");
     command.add_option("--tokenizer", tokenizer_path, "tokenizer.json, or a SentencePiece .model")->required();
     command.add_option("--eod", settings.end_of_document, "Token that ends each document")->capture_default_str();
@@ -75,7 +75,7 @@ struct Pack {
     return ends_with(".txt") || ends_with(".txt.gz") || ends_with(".txt.zst");
   }
 
-  void check_files(std::vector<std::string> files) const {
+  void check_files(const std::vector<std::string>& files) const {
     const auto text = std::ranges::find_if(files, is_text);
     if (field_option->count() > 0 && text != files.end()) {
       throw UsageError("DATA-10",
@@ -83,8 +83,7 @@ struct Pack {
                                    in_quotes(*text)));
     }
     const std::string report = on_error.written_report(output);
-    files.push_back(tokenizer_path);
-    refuse_shared_files({output.path, report}, files);
+    refuse_shared_files({output.path, report}, with_file(files, tokenizer_path));
     // A run that ended between putting its report and its output in their places left the report behind.
     const bool goes_on = resume && std::filesystem::exists(data::unfinished_path(output.path));
     output.check({output.path, goes_on ? "" : report}, {});

@@ -16,7 +16,7 @@ struct Pairs {
   static constexpr const char* name = "pairs";
   static constexpr const char* description = "Pack pairs of texts, one pair a sample, to train and test encoders";
 
-  InputOption input;
+  InputsOption inputs;
   OutputOption output;
   OnErrorOption on_error;
   ThreadsOption threads;
@@ -25,7 +25,7 @@ struct Pairs {
   data::PackTextsSettings settings;
 
   void add_options(CLI::App& command) {
-    input.add_to(command, "JSON Lines or Parquet, one pair of texts a line or row");
+    inputs.add_records_to(command, "pair of texts");
     output.add_to(command, "packed file (.pbin) to write; a mask (.mask) goes beside it");
     command.add_option("--tokenizer", tokenizer_path, "tokenizer.json or .model")->required();
     add_number(command, "--sequence-length", settings.sequence_length,
@@ -42,7 +42,8 @@ struct Pairs {
 
   void run(Console& console) const {
     const std::string mask_path = data::loss_mask_path(output.path);
-    output.check({output.path, mask_path, on_error.written_report(output)}, {input.path, tokenizer_path});
+    const std::vector<std::string> files = inputs.files();
+    output.check({output.path, mask_path, on_error.written_report(output)}, with_file(files, tokenizer_path));
     data::PackTextsSettings chosen = settings;
     if (!fields.empty()) chosen.fields = fields;
     chosen.on_error = on_error.value;
@@ -50,7 +51,7 @@ struct Pairs {
     chosen.n_threads = threads.count;
     chosen.progress = console.progress();
     const auto tokenizer = data::read_tokenizer(tokenizer_path);
-    const data::PackTextsSummary summary = data::pack_texts(input.path, *tokenizer, output.path, chosen);
+    const data::PackTextsSummary summary = data::pack_texts(files, *tokenizer, output.path, chosen);
     console.say(fmt::format("{}: {} samples of {} texts in {} tokens, {:.1f} % full", output.path, summary.n_samples,
                             chosen.fields.size(), settings.sequence_length, 100 * summary.fill()));
     if (summary.n_cut > 0)

@@ -1,5 +1,6 @@
 #include "command.hpp"
 #include "commands.hpp"
+#include "template_option.hpp"
 
 #include <monomorph/core/command_line.hpp>
 #include <monomorph/data/chat/preference_pack.hpp>
@@ -17,20 +18,19 @@ struct Preferences {
   static constexpr const char* description =
       "Pack pairs of answers of which one was chosen, to train a model to prefer what was chosen";
 
-  InputOption input;
+  InputsOption inputs;
   OutputOption output;
   OnErrorOption on_error;
   ThreadsOption threads;
+  TemplateOption chat_template;
   std::string tokenizer_path;
   data::PreferencePackSettings settings;
 
   void add_options(CLI::App& command) {
-    input.add_to(command,
-                 "JSON Lines or Parquet, one pair a line or row: what was asked, the chosen and the rejected answer");
+    inputs.add_records_to(command, "pair: what was asked, the chosen and the rejected answer");
     output.add_to(command, "packed file (.pbin) to write; its loss mask (.mask) goes beside it");
     command.add_option("--tokenizer", tokenizer_path, "tokenizer.json or .model")->required();
-    command.add_option("--template", settings.chat_template,
-                       "How chats are written, by name as for chat; without it, records have plain texts");
+    chat_template.add_to(command, "records have plain texts");
     add_number(command, "--sequence-length", settings.sequence_length,
                "Tokens of a sample, which holds both answers, as the run that reads it has")
         ->required();
@@ -53,14 +53,17 @@ struct Preferences {
 
   void run(Console& console) const {
     const std::string mask_path = data::loss_mask_path(output.path);
-    output.check({output.path, mask_path, on_error.written_report(output)}, {input.path, tokenizer_path});
+    const std::vector<std::string> files = inputs.files();
+    output.check({output.path, mask_path, on_error.written_report(output)}, with_file(files, tokenizer_path));
     data::PreferencePackSettings chosen = settings;
+    chosen.chat_template = chat_template.choice();
+    chosen.now = chat_template.now();
     chosen.on_error = on_error.value;
     chosen.report = on_error.report_path(output);
     chosen.n_threads = threads.count;
     chosen.progress = console.progress();
     const auto tokenizer = data::read_tokenizer(tokenizer_path);
-    const data::PreferencePackSummary summary = data::pack_preferences(input.path, *tokenizer, output.path, chosen);
+    const data::PreferencePackSummary summary = data::pack_preferences(files, *tokenizer, output.path, chosen);
     say(console, summary);
     console.summarise({{"output", output.path},
                        {"mask", mask_path},

@@ -1,3 +1,4 @@
+#include "data/chat/special_token_at.hpp"
 #include "data/chat/token_marks.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -10,18 +11,6 @@
 
 namespace monomorph::data {
 namespace {
-
-/// The longest special token that `text` begins with.
-const AddedToken* special_token_at(std::string_view text, const std::vector<AddedToken>& added_tokens) {
-  const AddedToken* longest = nullptr;
-  for (const AddedToken& token : added_tokens) {
-    if (token.special && text.starts_with(token.content) &&
-        (longest == nullptr || token.content.size() > longest->content.size())) {
-      longest = &token;
-    }
-  }
-  return longest;
-}
 
 void check_special_tokens(const Tokenizer& tokenizer, const ChatTemplate& chat_template) {
   std::string missing;
@@ -56,10 +45,24 @@ ChatEncoder::ChatEncoder(ChatEncoder&&) noexcept = default;
 ChatEncoder::~ChatEncoder() = default;
 
 EncodedChat ChatEncoder::encode(std::span<const ChatMessage> messages) {
+  return encode(messages, render_chat(template_, messages));
+}
+
+/// A turn of the assistant's with a letter is appended, and the prompt ends before the token that has the letter.
+std::vector<std::int32_t> ChatEncoder::prompt(std::vector<ChatMessage> messages) {
+  for (ChatMessage& message : messages) message.counted = false;
+  messages.push_back({ChatRole::assistant, "x"});
+  EncodedChat chat = encode(messages, render_chat(template_, messages, BlankMessages::written));
+  const auto own = std::ranges::find(chat.counted, true);
+  chat.ids.resize(static_cast<std::size_t>(own - chat.counted.begin()));
+  return std::move(chat.ids);
+}
+
+EncodedChat ChatEncoder::encode(std::span<const ChatMessage> messages, const std::vector<ChatPiece>& pieces) {
   EncodedChat chat;
   text_.clear();  // a chat that was refused may have left some
   stretches_.clear();
-  for (const ChatPiece& piece : render_chat(template_, messages)) {
+  for (const ChatPiece& piece : pieces) {
     const ChatMessage& message = messages[piece.message];
     const bool counted = piece.kind != ChatPiece::Kind::header && message.counted &&
                          counted_roles_[static_cast<std::size_t>(message.role)];

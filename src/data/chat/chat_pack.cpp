@@ -10,7 +10,6 @@
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/data/chat/chat_encoder.hpp>
 #include <monomorph/data/chat/chat_pack.hpp>
-#include <monomorph/data/chat/model_template.hpp>
 #include <monomorph/data/prepare/pack.hpp>
 
 #include <fmt/format.h>
@@ -30,33 +29,17 @@ void check_settings(const ChatPackSettings& settings) {
                                             settings.sequence_length, longest_sequence));
   }
   if (settings.counted_roles.none()) throw UsageError("CHAT-09", "no role counts in the loss; name one with --roles");
-  if (settings.model_template != nullptr && settings.counted_roles != assistant_alone)
+  if (settings.chat_template->of_model() != nullptr && settings.counted_roles != assistant_alone)
     throw UsageError("CHAT-09",
                      "by a model's own template the assistant counts and nobody else; leave --roles out, or name a "
                      "template that is known here");
 }
 
-/// A template as the output sees it.
-struct TemplateMarks {
-  std::uint64_t fingerprint;
-  std::int32_t padding;
-};
-
-/// No token that counts sees padding, so where the model's files name no token for it, any will do.
-std::int32_t padding_of(const Tokenizer& tokenizer, const ModelTemplate& model_template) {
-  for (const char* const name : {"pad_token", "eos_token"}) {
-    const std::string* const token = model_template.token(name);
-    if (token == nullptr) continue;
-    if (const auto id = tokenizer.find(*token)) return *id;
-  }
-  return 0;
-}
-
 /// Turns lines into chats by a template that is known here.
 class KnownTemplateLines {
  public:
-  KnownTemplateLines(const Tokenizer& tokenizer, const ChatTemplate& chat_template, const ChatPackSettings& settings)
-      : records_(settings.field), encoder_(tokenizer, chat_template, settings.counted_roles) {}
+  KnownTemplateLines(const Tokenizer& tokenizer, const ChatPackSettings& settings)
+      : records_(settings.field), encoder_(tokenizer, *settings.chat_template->known(), settings.counted_roles) {}
 
   std::variant<EncodedChat, LineProblem> of(std::string_view line) {
     auto record = records_.of(line);
@@ -73,7 +56,7 @@ class KnownTemplateLines {
 class ModelTemplateLines {
  public:
   ModelTemplateLines(const Tokenizer& tokenizer, const ChatPackSettings& settings)
-      : records_(settings.field), encoder_(tokenizer, *settings.model_template, settings.now) {}
+      : records_(settings.field), encoder_(tokenizer, *settings.chat_template->of_model(), settings.now) {}
 
   std::variant<EncodedChat, LineProblem> of(std::string_view line) {
     TemplatedChat chat;
@@ -150,26 +133,23 @@ class ChatReader {
 /// Takes the chats of all blocks in order.
 class ChatOutput {
  public:
-  ChatOutput(const std::string& input, const Tokenizer& tokenizer, const TemplateMarks& of_template,
-             const std::string& output, const ChatPackSettings& settings)
-      : input_(input),
-        report_(input, settings.on_error, settings.report.empty() ? default_report_path(output) : settings.report),
+  ChatOutput(const std::vector<std::string>& inputs, const Tokenizer& tokenizer, const std::string& output,
+             const ChatPackSettings& settings)
+      : report_(inputs, settings.on_error, settings.report.empty() ? default_report_path(output) : settings.report),
         writer_(output, tokenizer.definition(), tokenizer.vocab_size(),
                 {.sequence_length = settings.sequence_length,
-                 .format = of_template.fingerprint,
-                 .padding = of_template.padding}),
+                 .format = settings.chat_template->fingerprint(),
+                 .padding = settings.chat_template->padding(tokenizer)}),
         packer_(settings.sequence_length, [this](const auto& chats) { write_sample(chats); }) {}
 
-  void add(BlockChats& block) {
-    for (const LineFailure& failure : block.failures) {
-      report_.add(failure, summary_.n_records + failure.line_in_block + 1);
-    }
+  void add(const LineBlock& block, BlockChats& read) {
+    report_.add(block, summary_.n_records, read.failures);
     summary_.n_skipped = report_.n_skipped();
-    summary_.n_records += block.counts.n_records;
-    summary_.n_too_long += block.counts.n_too_long;
-    summary_.n_without_counted += block.counts.n_without_counted;
-    summary_.n_truncated += block.counts.n_truncated;
-    for (EncodedChat& chat : block.chats) {
+    summary_.n_records += read.counts.n_records;
+    summary_.n_too_long += read.counts.n_too_long;
+    summary_.n_without_counted += read.counts.n_without_counted;
+    summary_.n_truncated += read.counts.n_truncated;
+    for (EncodedChat& chat : read.chats) {
       ++summary_.n_chats;
       summary_.n_chat_tokens += static_cast<std::int64_t>(chat.ids.size());
       packer_.add(std::move(chat));
@@ -177,7 +157,7 @@ class ChatOutput {
   }
 
   ChatPackSummary commit() {
-    if (summary_.n_records == 0) throw_empty_input(input_);
+    if (summary_.n_records == 0) throw_empty_input(report_.name_of_inputs());
     if (summary_.n_skipped == summary_.n_records) report_.throw_all_skipped();
     packer_.flush();
     if (summary_.n_samples == 0) throw_nothing_counts();
@@ -200,26 +180,19 @@ class ChatOutput {
     throw Error("CHAT-08",
                 fmt::format("{} has no chat to train on: of {} lines {} are no chats, {} are too long, and in {} no "
                             "token counts; see --roles, --on-too-long and --sequence-length",
-                            in_quotes(input_), summary_.n_records, summary_.n_skipped, summary_.n_too_long,
-                            summary_.n_without_counted));
+                            in_quotes(report_.name_of_inputs()), summary_.n_records, summary_.n_skipped,
+                            summary_.n_too_long, summary_.n_without_counted));
   }
 
-  const std::string& input_;
   SkipReport report_;
   MaskedSetWriter writer_;
   ChatSamplePacker packer_;
   ChatPackSummary summary_;
 };
 
-/// @param known null: by the model's own template
-ChatLines lines_of(const Tokenizer& tokenizer, const ChatTemplate* known, const ChatPackSettings& settings) {
-  if (known != nullptr) return KnownTemplateLines(tokenizer, *known, settings);
+ChatLines lines_of(const Tokenizer& tokenizer, const ChatPackSettings& settings) {
+  if (settings.chat_template->known() != nullptr) return KnownTemplateLines(tokenizer, settings);
   return ModelTemplateLines(tokenizer, settings);
-}
-
-TemplateMarks marks_of(const Tokenizer& tokenizer, const ChatTemplate* known, const ChatPackSettings& settings) {
-  if (known != nullptr) return {fingerprint(*known), tokenizer.find(known->end_token).value()};
-  return {settings.model_template->fingerprint(), padding_of(tokenizer, *settings.model_template)};
 }
 
 /// Those where find_chat_messages looks for messages, and that of the tools beside them.
@@ -232,18 +205,17 @@ Columns columns_of_chats(const std::string& field) {
 
 }  // namespace
 
-ChatPackSummary pack_chats(const std::string& input, const Tokenizer& tokenizer, const std::string& output,
-                           const ChatPackSettings& settings) {
+ChatPackSummary pack_chats(const std::vector<std::string>& inputs, const Tokenizer& tokenizer,
+                           const std::string& output, const ChatPackSettings& settings) {
   check_settings(settings);
-  const ChatTemplate* const known =
-      settings.model_template != nullptr ? nullptr : &find_chat_template(settings.chat_template);
   std::vector<ChatReader> readers;
   readers.reserve(static_cast<std::size_t>(settings.n_threads));
-  for (int i = 0; i < settings.n_threads; ++i) readers.emplace_back(lines_of(tokenizer, known, settings), settings);
-  LineBlockReader blocks({input}, columns_of_chats(settings.field));
-  ChatOutput set(input, tokenizer, marks_of(tokenizer, known, settings), output, settings);
+  for (int i = 0; i < settings.n_threads; ++i) readers.emplace_back(lines_of(tokenizer, settings), settings);
+  LineBlockReader blocks(inputs, columns_of_chats(settings.field));
+  ChatOutput set(inputs, tokenizer, output, settings);
   const std::uint64_t done_bytes =
-      read_blocks<BlockChats>(blocks, readers, settings.progress, [&](BlockChats& of_block) { set.add(of_block); });
+      read_blocks<BlockChats>(blocks, readers, settings.progress,
+                              [&](const LineBlock& block, BlockChats& read) { set.add(block, read); });
   ChatPackSummary summary = set.commit();
   summary.input_bytes = done_bytes;
   return summary;

@@ -85,8 +85,8 @@ std::string_view name_of(ChatRole role) { return chat_role_names[static_cast<std
 /// Checks one chat against a template.
 class ChatCheck {
  public:
-  ChatCheck(const ChatTemplate& chat_template, std::span<const ChatMessage> messages)
-      : template_(chat_template), messages_(messages) {}
+  ChatCheck(const ChatTemplate& chat_template, std::span<const ChatMessage> messages, BlankMessages blank)
+      : template_(chat_template), messages_(messages), blank_(blank) {}
 
   void run() const {
     const std::size_t n_folded = has_folded_system() ? 1 : 0;
@@ -120,7 +120,7 @@ class ChatCheck {
                                          index + 1, template_.name, name_of(message.role)));
     }
     // Many sets give every chat a system message and leave it empty; an empty question or answer is a slip.
-    if (message.role != ChatRole::system && trimmed(message.content).empty()) {
+    if (blank_ == BlankMessages::refused && message.role != ChatRole::system && trimmed(message.content).empty()) {
       throw Error("CHAT-06", fmt::format("message {}: the {} says nothing but white space; leave the chat out, or "
                                          "mend it",
                                          index + 1, name_of(message.role)));
@@ -135,6 +135,7 @@ class ChatCheck {
 
   const ChatTemplate& template_;
   std::span<const ChatMessage> messages_;
+  BlankMessages blank_;
 };
 
 }  // namespace
@@ -157,8 +158,9 @@ const ChatTemplate& find_chat_template(std::string_view name) {
   if (found != std::end(templates)) return *found;
   std::vector<std::string_view> names;
   for (const ChatTemplate& candidate : templates) names.push_back(candidate.name);
-  throw UsageError("CHAT-01", fmt::format("there is no chat template {}; name one of {}", in_quotes(name),
-                                          fmt::join(names, ", ")));
+  throw UsageError("CHAT-01", fmt::format("there is no chat template {}, neither by this name nor as a file or folder; "
+                                          "name one of {}, a file of one in Jinja, or a model's folder",
+                                          in_quotes(name), fmt::join(names, ", ")));
 }
 
 std::uint64_t fingerprint(const ChatTemplate& chat_template) {
@@ -176,9 +178,10 @@ std::uint64_t fingerprint(const ChatTemplate& chat_template) {
   return state;
 }
 
-std::vector<ChatPiece> render_chat(const ChatTemplate& chat_template, std::span<const ChatMessage> messages) {
+std::vector<ChatPiece> render_chat(const ChatTemplate& chat_template, std::span<const ChatMessage> messages,
+                                   BlankMessages blank) {
   using Kind = ChatPiece::Kind;
-  const ChatCheck check(chat_template, messages);
+  const ChatCheck check(chat_template, messages, blank);
   check.run();
   const std::size_t n_folded = check.has_folded_system() ? 1 : 0;
   std::vector<ChatPiece> pieces{{Kind::header, chat_template.begin, 0}};

@@ -22,12 +22,9 @@ using nlohmann::json;
 constexpr const char* token_names[] = {"bos_token", "eos_token", "unk_token", "sep_token",
                                        "pad_token", "cls_token", "mask_token"};
 
-/// What names a template, for messages.
-constexpr const char* options = "--template (of serve, --chat-template)";
-
 [[noreturn]] void refuse_file(const std::string& path, std::string_view what) {
   throw UsageError("CHAT-16",
-                   fmt::format("{} {}; mend the file, or name another with {}", in_quotes(path), what, options));
+                   fmt::format("{} {}; mend the file, or name another with --template", in_quotes(path), what));
 }
 
 json object_of(const std::string& path) {
@@ -117,14 +114,14 @@ ModelTemplate ModelTemplate::of_file(const std::string& path) {
   if (is_folder(path)) {
     if (auto found = of_folder(path)) return *std::move(found);
     throw UsageError("CHAT-17", fmt::format("{} has no chat template: neither chat_template.jinja nor "
-                                            "\"chat_template\" in tokenizer_config.json; name one with {}",
-                                            in_quotes(path), options));
+                                            "\"chat_template\" in tokenizer_config.json; name one with --template",
+                                            in_quotes(path)));
   }
   ModelTemplateReader reader;
   path.ends_with(".json") ? reader.read_json(path) : reader.read_jinja(path);
   if (!reader.has_some())
-    throw UsageError("CHAT-17", fmt::format("{} has no \"chat_template\"; name a file that has one with {}",
-                                            in_quotes(path), options));
+    throw UsageError("CHAT-17", fmt::format("{} has no \"chat_template\"; name a file that has one with --template",
+                                            in_quotes(path)));
   const auto folder = std::filesystem::path(path).parent_path();
   reader.read_tokens(((folder.empty() ? "." : folder) / "tokenizer_config.json").string());
   return std::move(reader).take();
@@ -159,13 +156,13 @@ bool ModelTemplate::takes_tools() const {
 }
 
 jinja::Rendered ModelTemplate::render(const jinja::Value& messages, const jinja::Value& tools, bool with_answer_begun,
-                                      std::time_t now) const {
+                                      std::time_t now, const jinja::RenderLimits& limits) const {
   auto variables = tokens_;
   variables.emplace_back("messages", messages);
   variables.emplace_back("tools", tools);
   variables.emplace_back("documents", jinja::Value());
   variables.emplace_back("add_generation_prompt", with_answer_begun);
-  return chosen(!tools.is_none()).render(variables, {}, now);
+  return chosen(!tools.is_none()).render(variables, limits, now);
 }
 
 const std::string* ModelTemplate::token(std::string_view name) const {

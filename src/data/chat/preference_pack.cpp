@@ -1,6 +1,8 @@
 #include <monomorph/data/chat/preference_pack.hpp>
 
+#include "core/overloaded.hpp"
 #include "data/chat/preference_record.hpp"
+#include "data/chat/templated_chat_encoder.hpp"
 #include "data/formats/masked_set_writer.hpp"
 #include "data/records/record_reading.hpp"
 #include "data/records/skip_report.hpp"
@@ -15,6 +17,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
+#include <variant>
 
 namespace monomorph::data {
 namespace {
@@ -28,17 +32,13 @@ void check_settings(const PreferencePackSettings& settings) {
                                             settings.sequence_length, shortest_sequence, longest_sequence));
 }
 
-/// Turns answers into ids. One per thread.
-class AnswerEncoder {
+/// Turns plain texts into ids. One per thread.
+class AnsweredTextEncoder {
  public:
-  /// @param chat_template null: plain texts
-  AnswerEncoder(const Tokenizer& tokenizer, const ChatTemplate* chat_template, std::int32_t end_of_text)
-      : tokenizer_(tokenizer), encoder_(tokenizer), end_of_text_(end_of_text) {
-    if (chat_template != nullptr) chats_.emplace(tokenizer, *chat_template, assistant_alone);
-  }
+  AnsweredTextEncoder(const Tokenizer& tokenizer, std::int32_t end_of_text)
+      : tokenizer_(tokenizer), encoder_(tokenizer), end_of_text_(end_of_text) {}
 
-  EncodedChat encode(const Answered& answered) {
-    if (chats_) return chats_->encode(answered.messages);
+  EncodedChat encode(const AnsweredText& answered) {
     EncodedChat text;
     const auto before = tokenizer_.ids_before_text();
     text.ids.assign(before.begin(), before.end());
@@ -53,9 +53,29 @@ class AnswerEncoder {
  private:
   const Tokenizer& tokenizer_;
   Encoder encoder_;
-  std::optional<ChatEncoder> chats_;
   std::int32_t end_of_text_;
 };
+
+/// One for each kind of Answered, in their order.
+using AnswerEncoder = std::variant<AnsweredTextEncoder, ChatEncoder, TemplatedChatEncoder>;
+
+AnswerForm form_of(const AnswerEncoder& encoder) { return static_cast<AnswerForm>(encoder.index()); }
+
+/// What an encoder is given is of its kind.
+EncodedChat encoded(AnswerEncoder& encoder, const Answered& answered) {
+  return std::visit(Overloaded{[&](AnsweredTextEncoder& of) { return of.encode(std::get<AnsweredText>(answered)); },
+                               [&](ChatEncoder& of) { return of.encode(std::get<std::vector<ChatMessage>>(answered)); },
+                               [&](TemplatedChatEncoder& of) { return of.encode(std::get<TemplatedChat>(answered)); }},
+                    encoder);
+}
+
+AnswerEncoder encoder_for(const Tokenizer& tokenizer, const PreferencePackSettings& settings) {
+  if (!settings.chat_template)
+    return AnsweredTextEncoder(tokenizer, find_end_of_document(tokenizer, settings.end_of_text));
+  if (const ChatTemplate* const known = settings.chat_template->known())
+    return ChatEncoder(tokenizer, *known, assistant_alone);
+  return TemplatedChatEncoder(tokenizer, *settings.chat_template->of_model(), settings.now);
+}
 
 using EncodedPair = std::array<EncodedChat, 2>;  ///< chosen, rejected
 
@@ -70,7 +90,7 @@ struct BlockPairs {
 class PairsReader {
  public:
   PairsReader(const PreferencePackSettings& settings, AnswerEncoder encoder)
-      : settings_(settings), records_(settings.fields, !settings.chat_template.empty()), encoder_(std::move(encoder)) {}
+      : settings_(settings), records_(settings.fields, form_of(encoder)), encoder_(std::move(encoder)) {}
 
   void read(LineBlock& block, BlockPairs& result) {
     result = {};
@@ -83,7 +103,7 @@ class PairsReader {
     PreferencePair pair;
     if (auto problem = records_.read(line, pair)) return problem;
     try {
-      add({encoder_.encode(pair.chosen), encoder_.encode(pair.rejected)}, result);
+      add({encoded(encoder_, pair.chosen), encoded(encoder_, pair.rejected)}, result);
     } catch (const Error& error) {
       return problem_of(error);
     }
@@ -131,35 +151,34 @@ class PairsReader {
 /// Takes the pairs of all blocks in order.
 class PairsOutput {
  public:
-  PairsOutput(const std::string& input, const Tokenizer& tokenizer, const std::string& output,
-              const PreferencePackSettings& settings, std::int32_t padding)
-      : input_(input),
-        report_(input, settings.on_error, settings.report.empty() ? default_report_path(output) : settings.report),
+  PairsOutput(const std::vector<std::string>& inputs, const Tokenizer& tokenizer, const std::string& output,
+              const PreferencePackSettings& settings)
+      : report_(inputs, settings.on_error, settings.report.empty() ? default_report_path(output) : settings.report),
         writer_(output, tokenizer.definition(), tokenizer.vocab_size(),
                 {.sequence_length = settings.sequence_length,
                  .format = sequences_format(std::tuple_size_v<EncodedPair>),
-                 .padding = padding}) {}
+                 .padding = settings.chat_template ? settings.chat_template->padding(tokenizer)
+                                                   : find_end_of_document(tokenizer, settings.end_of_text)}) {}
 
-  void add(BlockPairs& block) {
-    for (const LineFailure& failure : block.failures)
-      report_.add(failure, summary_.n_records + failure.line_in_block + 1);
-    summary_.n_records += block.counts.n_records;
-    summary_.n_too_long += block.counts.n_too_long;
-    summary_.n_without_counted += block.counts.n_without_counted;
-    summary_.n_truncated += block.counts.n_truncated;
-    for (const EncodedPair& pair : block.pairs) write_sample(pair);
+  void add(const LineBlock& block, const BlockPairs& read) {
+    report_.add(block, summary_.n_records, read.failures);
+    summary_.n_records += read.counts.n_records;
+    summary_.n_too_long += read.counts.n_too_long;
+    summary_.n_without_counted += read.counts.n_without_counted;
+    summary_.n_truncated += read.counts.n_truncated;
+    for (const EncodedPair& pair : read.pairs) write_sample(pair);
   }
 
   PreferencePackSummary commit() {
     summary_.n_skipped = report_.n_skipped();
-    if (summary_.n_records == 0) throw_empty_input(input_);
+    if (summary_.n_records == 0) throw_empty_input(report_.name_of_inputs());
     if (summary_.n_skipped == summary_.n_records) report_.throw_all_skipped();
     if (summary_.n_pairs == 0)
       throw Error("PREF-04",
                   fmt::format("{} has no pair to train on: of {} lines {} are no pairs, {} are too long, and "
                               "in {} an answer was cut off whole; see --on-too-long and --sequence-length",
-                              in_quotes(input_), summary_.n_records, summary_.n_skipped, summary_.n_too_long,
-                              summary_.n_without_counted));
+                              in_quotes(report_.name_of_inputs()), summary_.n_records, summary_.n_skipped,
+                              summary_.n_too_long, summary_.n_without_counted));
     writer_.begin_document();
     writer_.add_padding();  // so that the last sample has a last target
     report_.commit_with(writer_);
@@ -178,30 +197,33 @@ class PairsOutput {
     ++summary_.n_pairs;
   }
 
-  const std::string& input_;
   SkipReport report_;
   MaskedSetWriter writer_;
   PreferencePackSummary summary_;
 };
 
+/// A model's own template is given the tools beside the answers, too.
+Columns columns_of_pairs(const std::vector<FieldPointer>& fields, const PreferencePackSettings& settings) {
+  Columns columns = columns_of(fields);
+  if (!columns.empty() && settings.chat_template && settings.chat_template->of_model() != nullptr)
+    columns.push_back("tools");
+  return columns;
+}
+
 }  // namespace
 
-PreferencePackSummary pack_preferences(const std::string& input, const Tokenizer& tokenizer, const std::string& output,
-                                       const PreferencePackSettings& settings) {
+PreferencePackSummary pack_preferences(const std::vector<std::string>& inputs, const Tokenizer& tokenizer,
+                                       const std::string& output, const PreferencePackSettings& settings) {
   check_settings(settings);
-  const ChatTemplate* const chat_template =
-      settings.chat_template.empty() ? nullptr : &find_chat_template(settings.chat_template);
-  const std::int32_t end = chat_template == nullptr ? find_end_of_document(tokenizer, settings.end_of_text) : -1;
   std::vector<PairsReader> readers;
   readers.reserve(static_cast<std::size_t>(settings.n_threads));
-  for (int i = 0; i < settings.n_threads; ++i)
-    readers.emplace_back(settings, AnswerEncoder(tokenizer, chat_template, end));
+  for (int i = 0; i < settings.n_threads; ++i) readers.emplace_back(settings, encoder_for(tokenizer, settings));
   const std::vector<FieldPointer> fields(settings.fields.begin(), settings.fields.end());
-  LineBlockReader blocks({input}, columns_of(fields));
-  const std::int32_t padding = chat_template == nullptr ? end : tokenizer.find(chat_template->end_token).value();
-  PairsOutput set(input, tokenizer, output, settings, padding);
+  LineBlockReader blocks(inputs, columns_of_pairs(fields, settings));
+  PairsOutput set(inputs, tokenizer, output, settings);
   const std::uint64_t done_bytes =
-      read_blocks<BlockPairs>(blocks, readers, settings.progress, [&](BlockPairs& of_block) { set.add(of_block); });
+      read_blocks<BlockPairs>(blocks, readers, settings.progress,
+                              [&](const LineBlock& block, BlockPairs& read) { set.add(block, read); });
   PreferencePackSummary summary = set.commit();
   summary.input_bytes = done_bytes;
   return summary;

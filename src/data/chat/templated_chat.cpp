@@ -27,14 +27,15 @@ class TemplatedMessageReader {
  public:
   explicit TemplatedMessageReader(std::size_t index) : number_(index + 1) {}
 
-  void read(const Value& message, TemplatedChat& chat) const {
+  TemplatedMessage read(const Value& message) const {
     const jinja::Dict* const members = message.dict();
     if (members == nullptr) fail("it is no object with a role");
     const bool as_sharegpt = !find(*members, "role") && find(*members, "from");
-    chat.messages.push_back(as_sharegpt ? renamed(*members) : message);
-    const std::string* const role = member(*chat.messages.back().dict(), "role").text();
+    Value said = as_sharegpt ? renamed(*members) : message;
+    const std::string* const role = member(*said.dict(), "role").text();
     if (role == nullptr) fail("its \"role\" is not text");
-    chat.counted.push_back(*role == "assistant" && is_counted(*members));
+    const bool counted = *role == "assistant" && is_counted(*members);
+    return {std::move(said), counted};
   }
 
  private:
@@ -69,7 +70,9 @@ class TemplatedMessageReader {
   std::size_t number_;
 };
 
-Value tools_of(const dom::element& record) {
+}  // namespace
+
+Value read_tools(const dom::element& record) {
   dom::element tools;
   if (!record.is_object() || record["tools"].get(tools) != simdjson::SUCCESS || tools.is_null()) return {};
   if (!tools.is_array())
@@ -78,19 +81,19 @@ Value tools_of(const dom::element& record) {
   return tools.get_array().value_unsafe().size() == 0 ? Value() : value_of(tools, "the list of tools");
 }
 
-void read_record(const dom::element& record, const std::optional<FieldPointer>& field, TemplatedChat& chat) {
-  const dom::element list = find_chat_messages(record, field);
+std::vector<TemplatedMessage> read_templated_messages(const dom::element& list, bool numbers_are_kept) {
+  if (!numbers_are_kept)
+    throw Error("CHAT-04", "the record has a number beyond 64 bits, which no template can be given; mend it");
   if (!list.is_array())
     throw Error("CHAT-03",
                 fmt::format("the messages are {}, not a list; name their field with --field", json_kind(list)));
-  const Value messages = value_of(list, "the list of messages");
-  for (const Value& message : messages.sequence()->items)
-    TemplatedMessageReader(chat.messages.size()).read(message, chat);
-  if (chat.messages.empty()) throw Error("CHAT-03", "the list of messages is empty; leave it out");
-  chat.tools = tools_of(record);
+  const Value values = value_of(list, "the list of messages");
+  std::vector<TemplatedMessage> messages;
+  for (const Value& message : values.sequence()->items)
+    messages.push_back(TemplatedMessageReader(messages.size()).read(message));
+  if (messages.empty()) throw Error("CHAT-03", "the list of messages is empty; leave it out");
+  return messages;
 }
-
-}  // namespace
 
 TemplatedChatRecords::TemplatedChatRecords(const std::string& field) {
   if (!field.empty()) field_.emplace(field);
@@ -100,9 +103,8 @@ std::optional<LineProblem> TemplatedChatRecords::read(std::string_view line, Tem
   chat = {};
   try {
     return parser_.visit(line, [&](const dom::element& record, bool numbers_are_kept) {
-      if (!numbers_are_kept)
-        throw Error("CHAT-04", "the record has a number beyond 64 bits, which no template can be given; mend it");
-      read_record(record, field_, chat);
+      chat.messages = read_templated_messages(find_chat_messages(record, field_), numbers_are_kept);
+      chat.tools = read_tools(record);
     });
   } catch (const Error& error) {
     return problem_of(error);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 namespace monomorph::data {
 namespace {
@@ -23,9 +24,16 @@ void check_tokens(const Tokenizer& tokenizer, const ModelTemplate& model_templat
   }
 }
 
-bool is_assistant(const Value& message) {
-  const Value* const role = message.dict()->find(std::string_view("role"));
+bool is_assistant(const TemplatedMessage& message) {
+  const Value* const role = message.said.dict()->find(std::string_view("role"));
   return *role->text() == "assistant";
+}
+
+/// What a template is given of the first messages of a chat.
+Value said_in(const TemplatedChat& chat, std::size_t n_messages) {
+  std::vector<Value> said;
+  for (const TemplatedMessage& message : std::span(chat.messages).first(n_messages)) said.push_back(message.said);
+  return Value::list(std::move(said));
 }
 
 [[noreturn]] void throw_cannot_tell(std::string_view why) {
@@ -48,7 +56,7 @@ TemplatedChatEncoder::TemplatedChatEncoder(const Tokenizer& tokenizer, const Mod
 }
 
 EncodedChat TemplatedChatEncoder::encode(const TemplatedChat& chat) {
-  const jinja::Rendered rendered = template_.render(Value::list(chat.messages), chat.tools, false, now_);
+  const jinja::Rendered rendered = template_.render(said_in(chat, chat.messages.size()), chat.tools, false, now_);
   const bool has_marks = template_.chosen(!chat.tools.is_none()).marks_generation();
   std::vector<CountedStretch> stretches;
   for (const auto& [begin, end] : has_marks ? marked(chat, rendered) : compared(chat, rendered.text)) {
@@ -69,8 +77,8 @@ TemplatedChatEncoder::Ranges TemplatedChatEncoder::marked(const TemplatedChat& c
     throw_cannot_tell("what the template marks stands in a macro or a block, so that its place is not known");
   const Ranges& ranges = rendered.generated;
   std::vector<bool> counted;  // of the assistant's
-  for (std::size_t i = 0; i < chat.messages.size(); ++i)
-    if (is_assistant(chat.messages[i])) counted.push_back(chat.counted[i]);
+  for (const TemplatedMessage& message : chat.messages)
+    if (is_assistant(message)) counted.push_back(message.counted);
   if (std::ranges::find(counted, false) == counted.end()) return ranges;
   if (counted.size() != ranges.size())
     throw_cannot_tell("a message has a weight of 0, and the template does not mark each of the assistant's once");
@@ -84,7 +92,7 @@ TemplatedChatEncoder::Ranges TemplatedChatEncoder::compared(const TemplatedChat&
   Ranges ranges;
   std::int64_t steps_left = most_steps_;
   for (std::size_t i = 0; i < chat.messages.size(); ++i) {
-    if (!chat.counted[i]) continue;
+    if (!chat.messages[i].counted) continue;
     const std::string before = beginning(chat, i, true, steps_left),
                       with_turn = beginning(chat, i + 1, false, steps_left);
     if (!text.starts_with(with_turn))
@@ -99,13 +107,11 @@ TemplatedChatEncoder::Ranges TemplatedChatEncoder::compared(const TemplatedChat&
 
 std::string TemplatedChatEncoder::beginning(const TemplatedChat& chat, std::size_t n_messages, bool with_answer_begun,
                                             std::int64_t& steps_left) const {
-  const auto n = static_cast<std::ptrdiff_t>(n_messages);
-  std::vector<Value> messages(chat.messages.begin(), chat.messages.begin() + n);
-  jinja::Rendered rendered = template_.render(Value::list(std::move(messages)), chat.tools, with_answer_begun, now_);
+  jinja::Rendered rendered = template_.render(said_in(chat, n_messages), chat.tools, with_answer_begun, now_);
   // The copies of messages count, too: a template need not look at them.
-  if ((steps_left -= rendered.steps + n) < 0)
+  if ((steps_left -= rendered.steps + static_cast<std::int64_t>(n_messages)) < 0)
     throw_cannot_tell(fmt::format("to render the chat up to each of its {} turns takes more than {} steps",
-                                  std::ranges::count(chat.counted, true), most_steps_));
+                                  std::ranges::count(chat.messages, true, &TemplatedMessage::counted), most_steps_));
   return std::move(rendered.text);
 }
 

@@ -51,12 +51,12 @@ class IndexOutput {
       : input_(input),
         file_(output),
         index_([this](std::span<const std::byte> bytes) { file_.write(bytes); }),
-        report_(input, settings.on_error, settings.report.empty() ? default_report_path(output) : settings.report) {}
+        report_({input}, settings.on_error, settings.report.empty() ? default_report_path(output) : settings.report) {}
 
-  void add(const BlockSpans& block) {
-    for (const LineFailure& failure : block.failures) report_.add(failure, n_lines_ + failure.line_in_block + 1);
-    for (const DocumentSpan& span : block.spans) index_.add(span);
-    n_lines_ += block.n_lines;
+  void add(const LineBlock& block, const BlockSpans& found) {
+    report_.add(block, n_lines_, found.failures);
+    for (const DocumentSpan& span : found.spans) index_.add(span);
+    n_lines_ += found.n_lines;
   }
 
   IndexSummary commit() {
@@ -102,7 +102,7 @@ IndexSummary index_json_lines(const std::string& input, const std::string& outpu
   }
   std::uint64_t done_bytes = 0;
   const auto consume = [&](const LineBlock& block, const BlockSpans& spans) {
-    index.add(spans);
+    index.add(block, spans);
     done_bytes = block.done_offset();
     if (settings.progress) settings.progress(done_bytes, reader.file_bytes());
   };

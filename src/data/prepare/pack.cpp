@@ -60,15 +60,28 @@ bool is_text(const std::string& input) {
                   in_quotes(input), json_lines_names));
 }
 
-/// The same of several, of which each must be JSON Lines.
+/// The same of several, which must be of one kind.
 bool all_text(const std::vector<std::string>& inputs) {
-  const auto text = std::ranges::find_if(inputs, is_text);
-  if (inputs.size() > 1 && text != inputs.end())
-    throw UsageError("DATA-75",
-                     fmt::format("{} is one document, and several inputs must be JSON Lines; pack it alone and "
-                                 "merge the results",
-                                 in_quotes(*text)));
+  const auto text = std::ranges::find_if(inputs, is_text), lines = std::ranges::find_if_not(inputs, is_text);
+  if (text != inputs.end() && lines != inputs.end())
+    throw UsageError("DATA-75", fmt::format("{} is one document, and each line of {} is one; pack the two kinds apart "
+                                            "and merge the results",
+                                            in_quotes(*text), in_quotes(*lines)));
   return text != inputs.end();
+}
+
+/// Of all texts; 0 if nobody knows it of one of them.
+std::uint64_t text_bytes_of(const std::vector<std::string>& inputs) {
+  std::uint64_t bytes = 0;
+  bool all_known = true;
+  for (const std::string& input : inputs) {
+    struct stat status {};
+    const bool is_there = ::stat(input.c_str(), &status) == 0;  // so that a wrong name is told at once
+    if (!is_there) throw_file_error("open", input, errno);
+    all_known = all_known && S_ISREG(status.st_mode) && compression_of(input) == Compression::none;
+    bytes += static_cast<std::uint64_t>(status.st_size);
+  }
+  return all_known ? bytes : 0;
 }
 
 /// What must not have changed for a run to be resumed.
@@ -127,17 +140,21 @@ class Packing {
         resumed_bytes_(output_.totals().input_end) {}
 
   void pack_json_lines();
-  void pack_text();
+  void pack_texts();
   PackSummary commit();
   /// What is said at an interruption after which the run can be resumed.
   std::string interrupted_message() const;
 
  private:
+  void pack_text(const std::string& input, std::uint64_t total_bytes);
   void take(PackedPiece& piece);
   void end_text(TokenPacker& packer, const std::string& raw, PackedPiece& piece);
   std::size_t pack_piece(TokenPacker& packer, std::string_view raw, PackedPiece& piece) const;
-  /// Whether the next piece of a plain text is its first one.
-  TextPiece text_piece() const { return output_.totals().input_end == 0 ? TextPiece::first : TextPiece::later; }
+  /// Of the plain text that is being packed: whether its next piece is its first one, and what it has become so far.
+  TextPiece text_piece() const {
+    return output_.totals().input_end == text_begin_ ? TextPiece::first : TextPiece::later;
+  }
+  std::uint64_t text_token_bytes() const { return output_.totals().n_token_bytes - text_token_begin_; }
   void report(std::uint64_t total_bytes) const {
     if (settings_.progress) settings_.progress(output_.totals().input_end, total_bytes);
   }
@@ -153,6 +170,7 @@ class Packing {
   std::string report_path_;
   PackOutput output_;
   std::uint64_t resumed_bytes_;
+  std::uint64_t text_begin_ = 0, text_token_begin_ = 0;  ///< of the text, where input and output had got to before it
 };
 
 void Packing::pack_json_lines() {
@@ -203,20 +221,31 @@ std::size_t Packing::pack_piece(TokenPacker& packer, std::string_view raw, Packe
   return n_raw;
 }
 
-void Packing::pack_text() {
+/// One may be resumed; several begin anew.
+void Packing::pack_texts() {
+  const std::uint64_t total_bytes = text_bytes_of(inputs_);
+  report(total_bytes);
+  for (const std::string& input : inputs_) {
+    if (inputs_.size() > 1) {
+      text_begin_ = output_.totals().input_end;
+      text_token_begin_ = output_.totals().n_token_bytes;
+    }
+    pack_text(input, total_bytes);
+  }
+}
+
+void Packing::pack_text(const std::string& input, std::uint64_t total_bytes) {
   constexpr std::size_t usual_piece_bytes = std::size_t{1} << 20;
-  TextInput file(inputs_.front());
+  TextInput file(input);
   if (resumed_bytes_ > 0) file.skip_to(resumed_bytes_);
-  const bool was_complete = output_.totals().n_documents > 0;
+  const bool was_complete = inputs_.size() == 1 && output_.totals().n_documents > 0;
   TokenPacker packer(tokenizer_, end_of_document_, bytes_per_token_);
   std::string raw;  // read, but not yet encoded
   PackedPiece piece;
-  const std::uint64_t total_bytes = file.text_bytes();
-  report(total_bytes);
   // What cannot be decided yet (a run that goes on) doubles the piece, so that it is not looked at again and again.
   while (file.read_more(raw, std::max(usual_piece_bytes, raw.size()))) {
     piece.clear();
-    if (output_.totals().n_token_bytes == 0) packer.begin_document(piece.tokens);
+    if (text_token_bytes() == 0) packer.begin_document(piece.tokens);
     const std::size_t n_done = pack_piece(packer, std::string_view(raw).substr(0, complete_utf8_prefix(raw)), piece);
     raw.erase(0, n_done);
     piece.entry.input_end = output_.totals().input_end + n_done;
@@ -224,25 +253,25 @@ void Packing::pack_text() {
     output_.add(piece.entry, piece.tokens);
     report(total_bytes);
   }
-  if (was_complete || (raw.empty() && output_.totals().input_end == 0)) return;
+  if (was_complete || (raw.empty() && text_piece() == TextPiece::first)) return;
   end_text(packer, raw, piece);
 }
 
 /// Packs what is left of the text, and ends the document.
 void Packing::end_text(TokenPacker& packer, const std::string& raw, PackedPiece& piece) {
   piece.clear();
-  if (output_.totals().n_token_bytes == 0) packer.begin_document(piece.tokens);
+  if (text_token_bytes() == 0) packer.begin_document(piece.tokens);
   // The last token tells whether the document has its end already. It may be in the file by now.
-  const std::vector<std::byte> last = output_.last_token();
+  const std::vector<std::byte> last = text_token_bytes() == 0 ? std::vector<std::byte>{} : output_.last_token();
   piece.tokens.insert(piece.tokens.begin(), last.begin(), last.end());
   packer.pack_text(replace_invalid_utf8(raw), text_piece(), piece.tokens);
-  const std::size_t n_text_bytes = output_.totals().n_token_bytes + piece.tokens.size() - last.size();
+  const std::size_t n_text_bytes = text_token_bytes() + piece.tokens.size() - last.size();
   packer.end_document(0, piece.tokens);
   piece.tokens.erase(piece.tokens.begin(), piece.tokens.begin() + static_cast<std::ptrdiff_t>(last.size()));
   piece.entry.input_end = output_.totals().input_end + raw.size();
   piece.entry.n_lines = piece.entry.n_documents = 1;
   piece.entry.n_empty_documents = n_text_bytes == tokenizer_.ids_before_text().size() * bytes_per_token_ ? 1 : 0;
-  append_length(piece.entry.document_lengths, output_.totals().n_token_bytes + piece.tokens.size());
+  append_length(piece.entry.document_lengths, text_token_bytes() + piece.tokens.size());
   piece.seal();
   output_.add(piece.entry, piece.tokens);
 }
@@ -298,7 +327,7 @@ PackSummary pack(const std::vector<std::string>& inputs, const Tokenizer& tokeni
   const bool text = all_text(inputs);
   Packing packing(inputs, tokenizer, output, settings);
   try {
-    text ? packing.pack_text() : packing.pack_json_lines();
+    text ? packing.pack_texts() : packing.pack_json_lines();
     return packing.commit();
   } catch (const Error&) {
     if (interrupting_signal() != 0 && settings.unfinished == Unfinished::resume)

@@ -96,26 +96,24 @@ class TextsReader {
 /// Takes the samples of all blocks in order.
 class TextsOutput {
  public:
-  TextsOutput(const std::string& input, const Tokenizer& tokenizer, const std::string& output,
+  TextsOutput(const std::vector<std::string>& inputs, const Tokenizer& tokenizer, const std::string& output,
               const PackTextsSettings& settings)
-      : input_(input),
-        report_(input, settings.on_error, settings.report.empty() ? default_report_path(output) : settings.report),
+      : report_(inputs, settings.on_error, settings.report.empty() ? default_report_path(output) : settings.report),
         writer_(output, tokenizer.definition(), tokenizer.vocab_size(),
                 {.sequence_length = settings.sequence_length,
                  .format = texts_format(std::ssize(settings.fields)),
                  .padding = 0}) {}
 
-  void add(BlockTexts& block) {
-    for (const LineFailure& failure : block.failures)
-      report_.add(failure, summary_.n_records + failure.line_in_block + 1);
-    summary_.n_records += block.n_records;
-    summary_.n_cut += block.n_cut;
-    for (const Texts& texts : block.samples) write_sample(texts);
+  void add(const LineBlock& block, const BlockTexts& read) {
+    report_.add(block, summary_.n_records, read.failures);
+    summary_.n_records += read.n_records;
+    summary_.n_cut += read.n_cut;
+    for (const Texts& texts : read.samples) write_sample(texts);
   }
 
   PackTextsSummary commit() {
     summary_.n_skipped = report_.n_skipped();
-    if (summary_.n_records == 0) throw_empty_input(input_);
+    if (summary_.n_records == 0) throw_empty_input(report_.name_of_inputs());
     if (summary_.n_skipped == summary_.n_records) report_.throw_all_skipped();
     report_.commit_with(writer_);
     summary_.n_tokens = static_cast<std::int64_t>(writer_.header().n_tokens);
@@ -133,7 +131,6 @@ class TextsOutput {
     ++summary_.n_samples;
   }
 
-  const std::string& input_;
   SkipReport report_;
   MaskedSetWriter writer_;
   PackTextsSummary summary_;
@@ -166,17 +163,18 @@ bool cut_texts(Texts& texts, std::int64_t most, const Tokenizer& tokenizer) {
   return any;
 }
 
-PackTextsSummary pack_texts(const std::string& input, const Tokenizer& tokenizer, const std::string& output,
-                            const PackTextsSettings& settings) {
+PackTextsSummary pack_texts(const std::vector<std::string>& inputs, const Tokenizer& tokenizer,
+                            const std::string& output, const PackTextsSettings& settings) {
   check_settings(settings, tokenizer);
   std::vector<TextsReader> readers;
   readers.reserve(static_cast<std::size_t>(settings.n_threads));
   for (int i = 0; i < settings.n_threads; ++i) readers.emplace_back(tokenizer, settings);
   const std::vector<FieldPointer> fields(settings.fields.begin(), settings.fields.end());
-  LineBlockReader blocks({input}, columns_of(fields));
-  TextsOutput set(input, tokenizer, output, settings);
+  LineBlockReader blocks(inputs, columns_of(fields));
+  TextsOutput set(inputs, tokenizer, output, settings);
   const std::uint64_t done_bytes =
-      read_blocks<BlockTexts>(blocks, readers, settings.progress, [&](BlockTexts& of_block) { set.add(of_block); });
+      read_blocks<BlockTexts>(blocks, readers, settings.progress,
+                              [&](const LineBlock& block, BlockTexts& read) { set.add(block, read); });
   PackTextsSummary summary = set.commit();
   summary.input_bytes = done_bytes;
   return summary;

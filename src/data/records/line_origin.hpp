@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace monomorph::data {
@@ -11,7 +12,7 @@ namespace monomorph::data {
 /// Of lines that come from several inputs one after the other: which one, and where in it they are.
 class LineOrigin {
  public:
-  explicit LineOrigin(const std::vector<std::string>& inputs) : inputs_(inputs) {}
+  explicit LineOrigin(std::vector<std::string> inputs) : inputs_(std::move(inputs)) {}
 
   /// @param n_lines of all blocks before this one
   void begin(const LineBlock& block, std::int64_t n_lines) {
@@ -31,7 +32,7 @@ class LineOrigin {
   }
 
  private:
-  const std::vector<std::string>& inputs_;
+  std::vector<std::string> inputs_;
   std::size_t input_ = 0;
   std::int64_t lines_before_ = 0;
   std::uint64_t begin_ = 0;

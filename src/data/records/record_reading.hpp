@@ -31,7 +31,8 @@ void read_records(LineBlock& block, OnError on_error, Result& result, std::int64
 }
 
 /// Has each reader, on a thread of its own, read blocks of a file, and takes the results in the order of the file.
-/// @param readers with read(LineBlock&, Result&)   @return the bytes of the input that were read
+/// @param readers with read(LineBlock&, Result&)   @param take is given each block with its result
+/// @return the bytes of the input that were read
 template <class Result, class Reader>
 std::uint64_t read_blocks(LineBlockReader& blocks, std::vector<Reader>& readers, const ProgressCallback& progress,
                           auto&& take) {
@@ -41,7 +42,7 @@ std::uint64_t read_blocks(LineBlockReader& blocks, std::vector<Reader>& readers,
     workers.emplace_back([&reader](LineBlock& block, Result& result) { reader.read(block, result); });
   std::uint64_t done_bytes = 0;
   BlockPipeline<Result>(blocks, std::move(workers), [&](const LineBlock& block, Result& result) {
-    take(result);
+    take(block, result);
     done_bytes = block.done_offset();
     if (progress) progress(done_bytes, blocks.file_bytes());
   }).run();

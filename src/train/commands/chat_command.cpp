@@ -4,13 +4,13 @@
 #include "train/commands/text_model.hpp"
 #include "train/inference/conversation.hpp"
 #include "train/inference/tool_calls.hpp"
+#include "train/serve/chat_prompt.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/standard_streams.hpp>
 #include <monomorph/core/terminal.hpp>
 #include <monomorph/core/text_file.hpp>
-#include <monomorph/data/chat/model_template.hpp>
 #include <monomorph/data/text/utf8.hpp>
 
 #include <fmt/format.h>
@@ -28,10 +28,15 @@ using data::jinja::Value;
 constexpr std::string_view help =
     "/reset begins a new conversation, /exit ends the program; every other line is said to the model";
 
-data::ModelTemplate template_of(const ChatOptions& options, const std::string& folder) {
-  if (!options.template_file.empty())
-    return as_usage_error("--template", [&] { return data::ModelTemplate::of_file(options.template_file); });
-  return as_usage_error("the tokeniser's folder", [&] { return data::ModelTemplate::of_file(folder); });
+/// @throws UsageError [CHAT-02]; [CHAT-17] nobody knows how the model's chats are written
+ChatPrompt prompt_of(const TextModel& model) {
+  if (!model.chat_template)
+    throw UsageError("CHAT-17",
+                     fmt::format("{} has no chat template: neither chat_template.jinja nor \"chat_template\" in "
+                                 "tokenizer_config.json, and the tokeniser lacks the special tokens of those known "
+                                 "here; name one with --template",
+                                 in_quotes(model.folder)));
+  return as_usage_error("--template", [&] { return ChatPrompt(*model.tokenizer, model.chat_template); });
 }
 
 /// The tools that a model may call, and their names.
@@ -62,26 +67,27 @@ Tools tools_of(const std::string& file) {
   return tools;
 }
 
-Tools tools_of(const ChatOptions& options, const data::ModelTemplate& chat_template) {
+Tools tools_of(const ChatOptions& options, const ChatPrompt& prompt) {
   if (options.tools_file.empty()) return {};
   Tools tools = as_usage_error("--tools", [&] { return tools_of(options.tools_file); });
-  if (!chat_template.takes_tools())
+  if (!prompt.takes_tools())
     throw UsageError("CHAT-19",
                      "the chat template has no place for tools; leave --tools out, or name one that has with "
                      "--template");
   return tools;
 }
 
-Value message(std::string_view role, std::string_view content) {
-  return Value::dict({{"role", role}, {"content", data::replace_invalid_utf8(content)}});
+PromptMessage message(data::ChatRole role, std::string_view content) {
+  return {.said = {role, data::replace_invalid_utf8(content), false}, .name = {}, .call_id = {}};
 }
 
-Value result_of(const ToolCall& call, std::string_view content) {
-  return Value::dict(
-      {{"role", "tool"}, {"name", std::string_view(call.name)}, {"content", data::replace_invalid_utf8(content)}});
+PromptMessage result_of(const ToolCall& call, std::string_view content) {
+  PromptMessage result = message(data::ChatRole::tool, content);
+  result.name = call.name;
+  return result;
 }
 
-Value answer_with(std::string_view text, const std::deque<ToolCall>& calls) {
+PromptMessage answer_with(std::string_view text, const std::deque<ToolCall>& calls) {
   std::vector<Value> list;
   for (const ToolCall& call : calls) {
     const Value arguments = data::jinja::value_of_json(call.arguments, "the arguments of a call");
@@ -89,24 +95,23 @@ Value answer_with(std::string_view text, const std::deque<ToolCall>& calls) {
         Value::dict({{"type", "function"},
                      {"function", Value::dict({{"name", std::string_view(call.name)}, {"arguments", arguments}})}}));
   }
-  return Value::dict({{"role", "assistant"},
-                      {"content", data::replace_invalid_utf8(text)},
-                      {"tool_calls", Value::list(std::move(list))}});
+  PromptMessage answer = message(data::ChatRole::assistant, text);
+  answer.calls = Value::list(std::move(list));
+  return answer;
 }
 
 /// A conversation at the terminal: reads what the user says and shows what the model answers.
 class Chat {
  public:
-  Chat(Conversation& conversation, const data::Tokenizer& tokenizer, const data::ModelTemplate& chat_template,
-       const std::string& system, const Tools& tools)
-      : conversation_(conversation), tokenizer_(tokenizer), template_(chat_template), system_(system), tools_(tools) {
+  Chat(Conversation& conversation, const ChatPrompt& prompt, const std::string& system, const Tools& tools)
+      : conversation_(conversation), prompt_(prompt), system_(system), tools_(tools) {
     reset();
   }
 
   void reset() {
     calls_.clear();
     messages_.clear();
-    if (!system_.empty()) messages_.push_back(message("system", system_));
+    if (!system_.empty()) messages_.push_back(message(data::ChatRole::system, system_));
   }
 
   /// Whether the next thing that is said is what a tool gives.
@@ -116,7 +121,7 @@ class Chat {
   /// for isn't said.
   void say(std::string_view words) {
     if (calls_.empty()) {
-      messages_.push_back(message("user", words));
+      messages_.push_back(message(data::ChatRole::user, words));
       answer();
       return;
     }
@@ -130,8 +135,7 @@ class Chat {
  private:
   /// @return false, and the last message is taken back, if there is no room for it
   bool answer() {
-    const std::string text = template_.render(Value::list(messages_), tools_.list, true).text;
-    std::vector<std::int32_t> prompt = tokenizer_.encode(text);
+    std::vector<std::int32_t> prompt = prompt_.ids(messages_, tools_.list);
     if (prompt.empty()) throw Error("JINJA-02", "the template writes nothing; name another with --template");
     if (conversation_.room(prompt) < 1) {
       messages_.pop_back();
@@ -151,7 +155,7 @@ class Chat {
     ToolCallFinder finder(tools_.names);
     ToolCallFinder::Found found = finder.push(text);
     found += finder.finish();
-    if (found.calls.empty()) return messages_.push_back(message("assistant", text));
+    if (found.calls.empty()) return messages_.push_back(message(data::ChatRole::assistant, text));
     calls_.assign(found.calls.begin(), found.calls.end());
     messages_.push_back(answer_with(found.text, calls_));
     ask_for_result();
@@ -172,11 +176,10 @@ class Chat {
   }
 
   Conversation& conversation_;
-  const data::Tokenizer& tokenizer_;
-  const data::ModelTemplate& template_;
+  const ChatPrompt& prompt_;
   const std::string& system_;
   const Tools& tools_;
-  std::vector<Value> messages_;
+  std::vector<PromptMessage> messages_;
   std::deque<ToolCall> calls_;  ///< whose results are to come
 };
 
@@ -206,21 +209,20 @@ void talk(Chat& chat) {
 void ChatOptions::add_to(CLI::App& app) {
   GenerationOptions::add_to(app);
   app.add_option("--system", system, "what the model is told before the conversation");
-  app.add_option("--template", template_file,
-                 "the chat template: a file in Jinja, or a tokenizer_config.json; the model's own if it is not given");
+  chat_template.add_to(app);
   app.add_option("--tools", tools_file,
                  "tools that the model may call: a file of JSON, the list that OpenAI's API calls tools");
 }
 
 int run_chat(const RecipeProgram& recipe, const ChatOptions& options) {
   check_predicts_next_token(recipe);
-  TextModel model = load_text_model(recipe, options);
-  const data::ModelTemplate chat_template = template_of(options, model.folder);
-  const Tools tools = tools_of(options, chat_template);
+  TextModel model = load_text_model(recipe, options, &options.chat_template);
+  const ChatPrompt prompt = prompt_of(model);
+  const Tools tools = tools_of(options, prompt);
   const std::int64_t T = recipe.model->context_length;
   Session session = session_of(model, std::nullopt, 1, T, T);
   Conversation conversation(session, *model.tokenizer, model.settings);
-  Chat chat(conversation, *model.tokenizer, chat_template, options.system, tools);
+  Chat chat(conversation, prompt, options.system, tools);
   talk(chat);
   return 0;
 }

@@ -88,11 +88,12 @@ void GenerationOptions::add_to(CLI::App& app) {
   add_number(app, "--seed", sampling.seed, "of the choice")->capture_default_str();
 }
 
-GenerationSettings GenerationOptions::settings_with(const data::Tokenizer& loaded, const std::string& folder) const {
+GenerationSettings GenerationOptions::settings_with(const data::Tokenizer& loaded, const std::string& folder,
+                                                    std::optional<std::int32_t> turn_end) const {
   GenerationSettings result = settings;
   if (greedy) result.sampling.temperature = 0;
   if (!ignores_stop_ids)
-    result.stop_ids = as_usage_error("the tokeniser's folder", [&] { return stop_ids(loaded, folder); });
+    result.stop_ids = as_usage_error("the tokeniser's folder", [&] { return stop_ids(loaded, folder, turn_end); });
   for (const std::string& text : more_stop_ids) {
     result.stop_ids.push_back(*id_of(text));
     check_id(loaded, "--stop-id", result.stop_ids.back());

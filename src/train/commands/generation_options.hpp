@@ -12,8 +12,9 @@ struct GenerationOptions : CheckpointOptions {
   std::vector<std::string> logit_bias, more_stop_ids;
   void add_to(CLI::App& app);
   /// As told, with what the tokeniser says.   @param folder of the tokeniser, with the files that name stop ids
-  /// @throws UsageError [RUN-29], [RUN-31]
-  GenerationSettings settings_with(const data::Tokenizer& loaded, const std::string& folder) const;
+  /// @param turn_end as data::turn_end has it   @throws UsageError [RUN-29], [RUN-31]
+  GenerationSettings settings_with(const data::Tokenizer& loaded, const std::string& folder,
+                                   std::optional<std::int32_t> turn_end) const;
 };
 
 }  // namespace monomorph::train

@@ -1,7 +1,6 @@
 #include "train/commands/serve_command.hpp"
 
 #include "core/as_usage_error.hpp"
-#include "core/is_there.hpp"
 #include "train/commands/text_model.hpp"
 #include "train/serve/api.hpp"
 
@@ -30,19 +29,6 @@ std::string key_of(const std::string& file) {
   return key;
 }
 
-/// By the template that is named, which may be a file's, or the model's own, or one that is known here.
-ChatPrompt chat_prompt_of(const TextModel& model, const std::string& chosen) {
-  if (chosen.empty()) {
-    auto of_model =
-        as_usage_error("the tokeniser's folder", [&] { return data::ModelTemplate::of_folder(model.folder); });
-    if (of_model) return {*model.tokenizer, *std::move(of_model)};
-  }
-  return as_usage_error("--chat-template", [&]() -> ChatPrompt {
-    if (is_there(chosen)) return {*model.tokenizer, data::ModelTemplate::of_file(chosen)};
-    return {*model.tokenizer, chosen};
-  });
-}
-
 /// One write for each line, so that those of several threads stay apart.
 void log_line(const std::string& line) { std::fputs((line + "\n").c_str(), stderr); }
 
@@ -69,8 +55,7 @@ void ServeOptions::add_to(CLI::App& app) {
   app.add_option("--host", host, "address to listen on; 0.0.0.0 for all of this machine's")->capture_default_str();
   add_number(app, "--port", port, "to listen on; 0 for any that is free", {0, 65535})->capture_default_str();
   app.add_option("--model-name", model_name, "by which requests name the model; the recipe's if it is not given");
-  app.add_option("--chat-template", chat_template,
-                 "of chats: a file of one in Jinja, or a name; the model's own if not given");
+  chat_template.add_to(app);
   app.add_option("--api-key-file", api_key_file, "a file with a key that requests must bring");
   add_number(app, "--batch", batch, "texts that grow at a time", {1, 1024})->capture_default_str();
   add_number(app, "--cache-tokens", cache_tokens, "that the texts at a time have together, with their prompts",
@@ -96,10 +81,11 @@ int run_serve(const RecipeProgram& recipe, const ServeOptions& options) {
   limits.head = std::chrono::seconds(options.head_seconds);
   limits.body = std::chrono::seconds(options.body_seconds);
   const std::string key = key_of(options.api_key_file);
-  TextModel model = load_text_model(recipe, options);
+  TextModel model = load_text_model(recipe, options, &options.chat_template);
+  ChatPrompt prompt = as_usage_error("--template", [&] { return ChatPrompt(*model.tokenizer, model.chat_template); });
   const std::int64_t T = recipe.model->context_length;
   const ServedModel served{options.model_name.empty() ? short_name(recipe) : options.model_name, *model.tokenizer,
-                           model.settings, T, chat_prompt_of(model, options.chat_template)};
+                           model.settings, T, std::move(prompt)};
   Session session = session_of(model, options.cache_tokens, options.batch, T, T, scored_tokens_of_pass);
   Scheduler scheduler(session, *model.tokenizer, options.most_waiting);
   const Api api(served, scheduler, key, std::chrono::seconds(options.request_seconds));

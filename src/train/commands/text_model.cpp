@@ -3,6 +3,7 @@
 #include "core/with_hint.hpp"
 
 #include <monomorph/core/error.hpp>
+#include <monomorph/data/chat/turn_end.hpp>
 #include <monomorph/runtime/comm/world.hpp>
 #include <monomorph/train/inference/scoring.hpp>
 #include <monomorph/train/run/saving/run_checkpoint.hpp>
@@ -17,6 +18,16 @@ namespace {
 
 /// Tokens of prompts that go through the model at once.
 constexpr std::int64_t most_tokens_of_pass = 2048;
+
+/// The model's own, which tells where texts end that nobody asks for by a chat.
+std::optional<data::TemplateChoice> readable_template(const std::string& folder) {
+  try {
+    if (auto of_model = data::ModelTemplate::of_folder(folder)) return *std::move(of_model);
+  } catch (const Error&) {
+    // Commands that write chats say what is wrong with it.
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -36,14 +47,18 @@ void check_predicts_next_token(const RecipeProgram& recipe) {
                                                            : "predicts tokens that its objective hides"));
 }
 
-TextModel load_text_model(const RecipeProgram& recipe, const GenerationOptions& options) {
+TextModel load_text_model(const RecipeProgram& recipe, const GenerationOptions& options,
+                          const ChatTemplateOption* chat_template) {
   const std::string checkpoint = find_checkpoint(options.checkpoint);
   const Hparams hparams = checkpoint_hparams(checkpoint, recipe);
   TextModel model;
   model.tokenizer = options.required_tokenizer(checkpoint, hparams, recipe);
   const auto folder = std::filesystem::path(options.tokenizer_file(checkpoint, hparams)).parent_path();
   model.folder = folder.empty() ? "." : folder.string();
-  model.settings = options.settings_with(*model.tokenizer, model.folder);
+  model.chat_template = chat_template != nullptr ? chat_template->choice(*model.tokenizer, model.folder)
+                                                 : readable_template(model.folder);
+  const auto turn_end = model.chat_template ? data::turn_end(*model.tokenizer, *model.chat_template) : std::nullopt;
+  model.settings = options.settings_with(*model.tokenizer, model.folder, turn_end);
   model.weights = std::make_unique<LoadedModel>(recipe, checkpoint);
   return model;
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include "train/commands/chat_template_option.hpp"
 #include "train/commands/generation_options.hpp"
 
 #include <monomorph/train/step/inference_model.hpp>
@@ -21,6 +22,7 @@ class LoadedModel {
 struct TextModel {
   std::unique_ptr<const data::Tokenizer> tokenizer;
   std::string folder;  ///< of the tokeniser, with what else came with the model's files
+  std::optional<data::TemplateChoice> chat_template;
   GenerationSettings settings;
   std::unique_ptr<LoadedModel> weights;
 };
@@ -28,8 +30,11 @@ struct TextModel {
 /// @throws UsageError [RUN-25] the recipe does not predict next tokens
 void check_predicts_next_token(const RecipeProgram& recipe);
 
-/// The model of a checkpoint with its tokeniser.   @throws UsageError [RUN-11], [RUN-29], [RUN-31]
-TextModel load_text_model(const RecipeProgram& recipe, const GenerationOptions& options);
+/// The model of a checkpoint with its tokeniser.
+/// @param chat_template of a command that writes chats; without it, a template that cannot be read is none
+/// @throws UsageError [RUN-11], [RUN-29], [RUN-31]; as ChatTemplateOption::choice
+TextModel load_text_model(const RecipeProgram& recipe, const GenerationOptions& options,
+                          const ChatTemplateOption* chat_template = nullptr);
 
 /// @param cache_tokens that the texts at a time have together; absent: as many as they can have
 /// @param batch texts at a time   @param longest tokens that a text may have with its prompt

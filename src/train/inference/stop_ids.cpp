@@ -6,25 +6,33 @@
 #include <monomorph/train/inference/generate.hpp>
 
 #include <algorithm>
+#include <span>
 #include <string_view>
 
 namespace monomorph::train {
 namespace {
 
-constexpr std::string_view ends_of_turns[] = {"<|endoftext|>", "<|end_of_text|>", "<|im_end|>",
-                                              "<|eot_id|>",    "<|eom_id|>",      "<|eot|>",
-                                              "<|end|>",       "<end_of_turn>",   "<|END_OF_TURN_TOKEN|>",
-                                              "</s>"};
+constexpr std::string_view ends_of_texts[] = {"<|endoftext|>", "<|end_of_text|>", "</s>"};
+constexpr std::string_view ends_of_turns[] = {"<|im_end|>", "<|eot_id|>",    "<|eom_id|>",           "<|eot|>",
+                                              "<|end|>",    "<end_of_turn>", "<|END_OF_TURN_TOKEN|>"};
 
 }  // namespace
 
-std::vector<std::int32_t> stop_ids(const data::Tokenizer& tokenizer, const std::string& folder) {
+std::vector<std::int32_t> stop_ids(const data::Tokenizer& tokenizer, const std::string& folder,
+                                   std::optional<std::int32_t> turn_end) {
   std::vector<std::int32_t> ids;
   const auto add = [&](std::int32_t id) {
     if (std::ranges::find(ids, id) == ids.end()) ids.push_back(id);
   };
-  for (const std::string_view token : ends_of_turns)
-    if (const auto id = tokenizer.find(token); id && tokenizer.is_special(*id)) add(*id);
+  const auto add_special = [&](std::span<const std::string_view> tokens) {
+    for (const std::string_view token : tokens)
+      if (const auto id = tokenizer.find(token); id && tokenizer.is_special(*id)) add(*id);
+  };
+  add_special(ends_of_texts);
+  if (turn_end)
+    add(*turn_end);
+  else  // <|end|>, for one, ends a turn of some models and a thought of others
+    add_special(ends_of_turns);
   std::ranges::for_each(named_ids(tokenizer, folder + "/generation_config.json", "eos_token_id"), add);
   std::ranges::for_each(named_ids(tokenizer, folder + "/tokenizer_config.json", "eos_token"), add);
   return ids;

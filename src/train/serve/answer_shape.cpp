@@ -175,7 +175,7 @@ AnswerShape read_answer_shape(RequestFields& fields, const std::string& body, co
     if (!model.chat_prompt.takes_tools())
       throw ApiError(400,
                      "the model's chat template has no place for tools; leave them out, or start the server with "
-                     "--chat-template and one that has",
+                     "--template and one that has",
                      "tools", "unsupported_parameter");
     for (const GivenTool& tool : tools)
       if (choice.name.empty() || tool.name == choice.name) shape.callable.insert(tool.name);

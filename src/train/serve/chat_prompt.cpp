@@ -5,28 +5,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace monomorph::train {
 namespace {
-
-bool has_tokens_of(const data::Tokenizer& tokenizer, const data::ChatTemplate& chat_template) {
-  bool any = false;
-  for (const std::string_view token : chat_template.special_tokens) {
-    if (token.empty()) continue;
-    if (!tokenizer.find(token)) return false;
-    any = true;
-  }
-  return any;
-}
-
-const data::ChatTemplate* template_for(const data::Tokenizer& tokenizer, const std::string& name) {
-  if (!name.empty()) return &data::find_chat_template(name);
-  const auto templates = data::chat_templates();
-  const auto found =
-      std::ranges::find_if(templates, [&](const auto& candidate) { return has_tokens_of(tokenizer, candidate); });
-  return found == templates.end() ? nullptr : &*found;
-}
 
 data::ChatRoles only_assistant() {
   data::ChatRoles roles;
@@ -66,9 +46,9 @@ std::vector<data::ChatMessage> said_in(const std::vector<PromptMessage>& message
 
 }  // namespace
 
-ChatPrompt::ChatPrompt(const data::Tokenizer& tokenizer, const std::string& name)
-    : tokenizer_(tokenizer), template_(template_for(tokenizer, name)) {
-  if (known()) data::ChatEncoder(tokenizer_, *template_, only_assistant());
+ChatPrompt::ChatPrompt(const data::Tokenizer& tokenizer, std::optional<data::TemplateChoice> chat_template)
+    : tokenizer_(tokenizer), template_(std::move(chat_template)) {
+  if (known() && template_->known() != nullptr) data::ChatEncoder(tokenizer_, *template_->known(), only_assistant());
 }
 
 CallForm ChatPrompt::call_form() const {
@@ -86,25 +66,19 @@ CallForm ChatPrompt::call_form() const {
   const std::vector<PromptMessage> messages{
       {.said = {data::ChatRole::user, "Is it there?", false}, .name = {}, .call_id = {}},
       {.said = {data::ChatRole::assistant, "", false}, .name = {}, .call_id = {}, .calls = Value::list({call})}};
-  if (!of_model_) return {.marked = false};
+  if (of_model() == nullptr) return {.marked = false};
   try {
-    return call_form_in(rendered(*of_model_, messages, Value::list({tool}), false), name, argument);
+    return call_form_in(rendered(*of_model(), messages, Value::list({tool}), false), name, argument);
   } catch (const Error&) {
     return {.marked = false};  // it refuses this chat
   }
 }
 
-/// By a template that is known here, a turn of the model's with a letter is appended, and the prompt ends before the
-/// token that has the letter.
 std::vector<std::int32_t> ChatPrompt::ids(const std::vector<PromptMessage>& messages,
                                           const data::jinja::Value& tools) const {
-  if (of_model_) return tokenizer_.encode(rendered(*of_model_, messages, tools, true));
-  std::vector<data::ChatMessage> said = said_in(messages, template_->name);
-  said.push_back({data::ChatRole::assistant, "x"});
-  data::EncodedChat chat = data::ChatEncoder(tokenizer_, *template_, only_assistant()).encode(said);
-  const auto own = std::ranges::find(chat.counted, true);
-  chat.ids.resize(static_cast<std::size_t>(own - chat.counted.begin()));
-  return std::move(chat.ids);
+  if (of_model() != nullptr) return tokenizer_.encode(rendered(*of_model(), messages, tools, true));
+  const data::ChatTemplate& known = *template_->known();
+  return data::ChatEncoder(tokenizer_, known, only_assistant()).prompt(said_in(messages, known.name));
 }
 
 }  // namespace monomorph::train

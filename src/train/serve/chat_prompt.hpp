@@ -2,7 +2,7 @@
 #include "train/inference/call_grammar.hpp"
 
 #include <monomorph/data/chat/chat_template.hpp>
-#include <monomorph/data/chat/model_template.hpp>
+#include <monomorph/data/chat/template_choice.hpp>
 #include <monomorph/data/tokenizer/tokenizer.hpp>
 
 #include <optional>
@@ -22,29 +22,25 @@ struct PromptMessage {
 /// What makes a prompt of a conversation: all of its turns, and the beginning of the model's own.
 class ChatPrompt {
  public:
-  /// By a template of the model's own.
-  ChatPrompt(const data::Tokenizer& tokenizer, data::ModelTemplate of_model)
-      : tokenizer_(tokenizer), of_model_(std::move(of_model)) {}
-  /// By one that is known here.
-  /// @param name of it; empty: the first one whose special tokens the tokeniser has
-  /// @throws Error [CHAT-01], [CHAT-02]
-  ChatPrompt(const data::Tokenizer& tokenizer, const std::string& name);
+  /// @param chat_template may be missing; then no chat can be written   @throws Error [CHAT-02]
+  ChatPrompt(const data::Tokenizer& tokenizer, std::optional<data::TemplateChoice> chat_template);
 
   /// Whether there is a template at all.
-  bool known() const { return of_model_ || template_ != nullptr; }
+  bool known() const { return template_.has_value(); }
   /// Whether the template writes what tools there are, as ModelTemplate says.
-  bool takes_tools() const { return of_model_ && of_model_->takes_tools(); }
+  bool takes_tools() const { return of_model() != nullptr && of_model()->takes_tools(); }
   /// How the template writes the model's calls of tools, which is tried with one; as `{"name", "arguments"}` if it has
   /// a form that is not known here, or writes none.
   CallForm call_form() const;
-  /// @param tools a list of dicts, or none   @throws Error [JINJA-02] and on; [CHAT-04], [CHAT-05], [CHAT-06] the
-  /// template has no place for a message; [CHAT-13]
+  /// @param tools a list of dicts, or none   @throws Error [JINJA-02] and on; [CHAT-04], [CHAT-05] the template has no
+  /// place for a message; [CHAT-13]
   std::vector<std::int32_t> ids(const std::vector<PromptMessage>& messages, const data::jinja::Value& tools) const;
 
  private:
+  const data::ModelTemplate* of_model() const { return template_ ? template_->of_model() : nullptr; }
+
   const data::Tokenizer& tokenizer_;
-  std::optional<data::ModelTemplate> of_model_;
-  const data::ChatTemplate* template_ = nullptr;
+  std::optional<data::TemplateChoice> template_;
 };
 
 }  // namespace monomorph::train

@@ -270,7 +270,7 @@ ServedPrompt read_messages(RequestFields& fields, const ServedModel& model, cons
     throw ApiError(
         400,
         "the model has no chat template of its own, and its tokeniser lacks the special tokens of those known here; "
-        "use /v1/completions, or start the server with --chat-template",
+        "use /v1/completions, or start the server with --template",
         "messages");
   std::vector<PromptMessage> messages;
   for (const json& value : *list) messages.push_back(message_of(value, messages.size()));

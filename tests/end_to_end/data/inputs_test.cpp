@@ -76,9 +76,112 @@ TEST_CASE("several inputs are packed as if they were one, in the order of the ar
   check_refused(parts.pack({"part_1.jsonl", "nowhere.jsonl"}, "x.pbin"), 1, {"[FILE-01]", "nowhere.jsonl"});
   check_refused(parts.pack({"part_1.jsonl", "part_2.jsonl"}, "x.pbin", {"--resume"}), 2, {"[DATA-25]", "--resume"});
   write_bytes(parts / "text.txt", "one document");
-  check_refused(parts.pack({"part_1.jsonl", "text.txt"}, "x.pbin"), 2, {"[DATA-75]", "text.txt"});
+  check_refused(parts.pack({"part_1.jsonl", "text.txt"}, "x.pbin"), 2, {"[DATA-75]", "text.txt", "part_1.jsonl"});
   CHECK(fs::exists(parts / "part_2.jsonl"));
   check_refused(parts.pack({"part_*.jsonl"}, "part_2.jsonl", {"--force"}), 2, {"[DATA-10]", "part_2.jsonl"});
+}
+
+TEST_CASE("of several texts each is a document, as when they are packed alone and merged") {
+  const Parts parts;
+  const std::string text = shakespeare_lines(2'500'000);  // more than one piece
+  write_bytes(parts / "text_1.txt", text.substr(0, 100));
+  write_bytes(parts / "text_2.txt", text);
+  write_bytes(parts / "text_3.txt", "");
+  write_bytes(parts / "text_4.txt", "the end of it<|endoftext|>");
+  Arguments merge{"merge", "--output", parts / "merged.pbin"};
+  for (const std::string number : {"1", "2", "4"}) {
+    CHECK(parts.pack({"text_" + number + ".txt"}, number + ".pbin").exit_code == 0);
+    merge.push_back(parts / (number + ".pbin"));
+  }
+  CHECK(run_data(merge).exit_code == 0);
+  const ProcessResult packed = parts.pack({"text_?.txt"}, "packed.pbin", {"--json"});
+  CAPTURE(packed.err);
+  CHECK(packed.exit_code == 0);
+  CHECK(nlohmann::json::parse(packed.out).at("documents") == 3);
+  const bool same = read_bytes(parts / "packed.pbin") == read_bytes(parts / "merged.pbin");
+  CHECK(same);
+  check_refused(parts.pack({"text_1.txt", "nowhere.txt"}, "x.pbin"), 1, {"[FILE-01]", "nowhere.txt"});
+  check_refused(parts.pack({"text_?.txt"}, "x.pbin", {"--resume"}), 2, {"[DATA-25]", "--resume"});
+  CHECK_FALSE(fs::exists(parts / "x.pbin"));
+}
+
+namespace {
+
+/// Lines that are chats, pairs of texts, and preferences.
+std::string records(int n_records) {
+  std::string lines;
+  for (int i = 0; i < n_records; ++i) {
+    const std::string number = std::to_string(i), answer = std::string(static_cast<std::size_t>(i % 40) + 1, 'x');
+    lines += nlohmann::json{{"query", "query " + number},
+                            {"positive", answer},
+                            {"prompt", "question " + number},
+                            {"chosen", answer},
+                            {"rejected", "no " + answer},
+                            {"messages",
+                             {{{"role", "user"}, {"content", "question " + number}},
+                              {{"role", "assistant"}, {"content", answer}}}}}
+                 .dump() +
+             "\n";
+  }
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("chats, pairs and preferences in several files, compressed or not, are packed as if they were in one") {
+  const TemporaryFolder folder;
+  const std::string lines = records(2000);
+  const std::size_t first = lines.find('\n', lines.size() / 3) + 1, second = lines.find('\n', lines.size() / 2) + 1;
+  write_bytes(folder / "all.jsonl", lines);
+  write_bytes(folder / "part_1.jsonl", lines.substr(0, first));
+  write_bytes(folder / "part_2.jsonl", lines.substr(first, second - first - 1));  // its last newline is missing
+  write_bytes(folder / "part_3.jsonl", lines.substr(second));
+  Arguments parts{folder / "part_1.jsonl", folder / "part_2.jsonl", folder / "part_3.jsonl"}, compressed = parts;
+#ifdef MONOMORPH_HAS_ZLIB
+  gzip(parts[0], compressed[0] = folder / "part_1.jsonl.gz");
+#endif
+#ifdef MONOMORPH_HAS_ZSTD
+  zstandard(parts[2], compressed[2] = folder / "part_3.jsonl.zst");
+#endif
+  const std::string tokenizer = std::string(MONOMORPH_SOURCE_DIR) + "/tests/fixtures/chat/tokenizer.json";
+  for (const std::string command : {"chat", "pairs", "preferences"}) {
+    Arguments common{command, "--tokenizer", tokenizer, "--sequence-length", "128"};
+    if (command == "chat") common.insert(common.end(), {"--template", "chatml"});
+    if (command == "preferences") common.insert(common.end(), {"--eod", "<|im_end|>"});
+    const auto run = [&](const Arguments& inputs, const Arguments& more = {}) {
+      Arguments all = common;
+      for (const Arguments& some : {inputs, more}) all.insert(all.end(), some.begin(), some.end());
+      all.insert(all.end(), {"--output", folder / "made.pbin"});
+      return run_data(all);
+    };
+    const auto made = [&](const Arguments& inputs, const Arguments& more = {}) {
+      const ProcessResult result = run(inputs, more);
+      CAPTURE(command, inputs, result.err);
+      CHECK(result.exit_code == 0);
+      std::string bytes = read_bytes(folder / "made.pbin") + read_bytes(folder / "made.mask");
+      fs::remove(folder / "made.pbin");
+      fs::remove(folder / "made.mask");
+      return bytes;
+    };
+    CAPTURE(command);
+    const std::string expected = made({folder / "all.jsonl"});
+    const bool same = made(parts) == expected, same_of_pattern = made({folder / "part_?.jsonl"}) == expected,
+               same_compressed = made(compressed, {"--threads", "3"}) == expected;
+    CHECK(same);
+    CHECK(same_of_pattern);
+    CHECK(same_compressed);
+    check_refused(run({folder / "none_*.jsonl"}), 2, {"[DATA-74]", "none_*.jsonl"});
+    check_refused(run({parts[0], folder / "nowhere.jsonl"}), 1, {"[FILE-01]", "nowhere.jsonl"});
+    check_refused(run({parts[0], folder / "made.pbin"}), 2, {"[DATA-10]", "made.pbin"});
+    write_bytes(folder / "broken.jsonl", "{\n");
+    check_refused(run({parts[0], folder / "broken.jsonl"}), 1, {"[DATA-02]", "broken.jsonl\", line 1 "});
+    const ProcessResult skipped = run({parts[0], folder / "broken.jsonl"}, {"--on-error", "skip"});
+    CHECK(skipped.exit_code == 0);
+    const auto report = nlohmann::json::parse(read_bytes(folder / "made.pbin.skipped.jsonl"));
+    CHECK(report.at("input") == folder / "broken.jsonl");
+    CHECK(report.at("input_line") == 1);
+    for (const char* const name : {"made.pbin", "made.mask", "made.pbin.skipped.jsonl"}) fs::remove(folder / name);
+  }
 }
 
 TEST_CASE("a line that is no document is named by its own file, and counted in all") {

@@ -64,13 +64,15 @@ TEST_CASE("the same records in JSON Lines and in Parquet are packed to the same 
   CHECK((outputs.made("train-tokenizer", table, merges) == outputs.made("train-tokenizer", {lines}, merges)));
   const Arguments pairs{"--field", "/meta/language", "--field", "/meta/title", "--sequence-length", "16"};
   CHECK((outputs.made("pairs", table, pairs) == outputs.made("pairs", {lines}, pairs)));
+  CHECK((outputs.made("pairs", {lines, table[0]}, pairs) == outputs.made("pairs", {table[0], lines}, pairs)));
 }
 
 TEST_CASE("chats and preferences in Parquet are those of JSON Lines") {
   const Outputs outputs;
   const auto check = [&](const std::string& command, const std::string& name, const Arguments& more) {
-    CHECK((outputs.made(command, {fixture(name + ".parquet")}, more) ==
-           outputs.made(command, {fixture(name + ".jsonl")}, more)));
+    const std::string table = fixture(name + ".parquet"), lines = fixture(name + ".jsonl");
+    CHECK((outputs.made(command, {table}, more) == outputs.made(command, {lines}, more)));
+    CHECK((outputs.made(command, {lines, table}, more) == outputs.made(command, {table, lines}, more)));
   };
   check("chat", "chats", {"--template", "zephyr", "--sequence-length", "64"});
   check("chat", "chats", {"--template", "zephyr", "--sequence-length", "64", "--field", "/messages"});

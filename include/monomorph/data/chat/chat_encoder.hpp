@@ -35,6 +35,9 @@ class ChatEncoder {
 
   /// @throws [CHAT-04], [CHAT-05], [CHAT-06] as render_chat; [CHAT-13] if the tokenizer does not keep the text
   EncodedChat encode(std::span<const ChatMessage> messages);
+  /// The ids of a conversation up to where the assistant goes on; the assistant's turns must count. What was said in it
+  /// may be nothing.   @throws as encode, but for [CHAT-06]
+  std::vector<std::int32_t> prompt(std::vector<ChatMessage> messages);
 
  private:
   /// A stretch of the template's text: a special token, or ordinary text.
@@ -42,6 +45,7 @@ class ChatEncoder {
     std::string_view text;
     std::optional<std::int32_t> special;
   };
+  EncodedChat encode(std::span<const ChatMessage> messages, const std::vector<ChatPiece>& pieces);
   const std::vector<Literal>& literals_of(std::string_view text);
   void append_text(std::string_view text, bool counted);
   void append_special(std::int32_t id, bool counted, EncodedChat& chat);

@@ -50,7 +50,7 @@ struct ChatTemplate {
 
 std::span<const ChatTemplate> chat_templates();
 
-/// @throws [CHAT-01] if there is none of this name
+/// @throws UsageError [CHAT-01] if there is none of this name, nor, as TemplateChoice::named reads it, a file
 const ChatTemplate& find_chat_template(std::string_view name);
 
 /// Changes whenever what the template writes does.
@@ -64,8 +64,12 @@ struct ChatPiece {
   std::size_t message;    ///< whose turn it is
 };
 
+/// What becomes of messages that say nothing but white space: in chats to learn from they are slips.
+enum class BlankMessages : std::uint8_t { refused, written };
+
 /// The pieces of a chat in order; together they are the text that the published template gives.
 /// @throws [CHAT-04], [CHAT-05], [CHAT-06] if the template has no place for a message
-std::vector<ChatPiece> render_chat(const ChatTemplate& chat_template, std::span<const ChatMessage> messages);
+std::vector<ChatPiece> render_chat(const ChatTemplate& chat_template, std::span<const ChatMessage> messages,
+                                   BlankMessages blank = BlankMessages::refused);
 
 }  // namespace monomorph::data

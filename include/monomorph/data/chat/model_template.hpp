@@ -34,7 +34,7 @@ class ModelTemplate {
   /// @param with_answer_begun what comes before the assistant's next turn is written, too   @param now for templates
   /// that write the date   @throws as Template::render
   jinja::Rendered render(const jinja::Value& messages, const jinja::Value& tools, bool with_answer_begun,
-                         std::time_t now = std::time(nullptr)) const;
+                         std::time_t now = std::time(nullptr), const jinja::RenderLimits& limits = {}) const;
   /// What the model's files call by a name such as `eos_token`; nothing if they do not.
   const std::string* token(std::string_view name) const;
   /// Changes whenever what the templates write may.

@@ -3,13 +3,16 @@
 
 #include <array>
 #include <cstdint>
+#include <ctime>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace monomorph::data {
 
 struct PreferencePackSettings {
-  /// Name of the template that chats are written by; "": records have plain texts.
-  std::string chat_template = {};
+  std::optional<TemplateChoice> chat_template = {};  ///< that chats are written by; none: records have plain texts
+  std::time_t now = std::time(nullptr);              ///< for templates of models that write the date
   /// JSON Pointers to what both answers are answers to, to the one that was chosen and to the one that was rejected.
   std::array<std::string, 3> fields = {"/prompt", "/chosen", "/rejected"};
   std::string end_of_text = "<|endoftext|>";  ///< token that ends an answer in plain text
@@ -39,11 +42,11 @@ struct PreferencePackSummary {
 
 /// Writes pairs of answers to the same, of which one was chosen, as a packed file (.pbin) with a loss mask (.mask)
 /// beside it: a pair is a sample of two documents, each what was asked and an answer, and a third of padding. Only the
-/// tokens of answers count, with what ends them. The bytes depend on the input and the settings, not on the number of
-/// threads.
-/// @throws [PREF-01] to [PREF-04]; [CHAT-01], [CHAT-02], [CHAT-04] to [CHAT-06], [CHAT-13]; [TOK-06]; [DATA-02],
-/// [DATA-04], [DATA-10], [DATA-11], [DATA-20], [DATA-21], [FILE-NN]
-PreferencePackSummary pack_preferences(const std::string& input, const Tokenizer& tokenizer, const std::string& output,
-                                       const PreferencePackSettings& settings);
+/// tokens of answers count, with what ends them. The bytes depend on the pairs and the settings, not on the number of
+/// threads, nor on how many files the pairs are in.   @param inputs at least one
+/// @throws [PREF-01] to [PREF-04]; [CHAT-02] to [CHAT-06], [CHAT-13], [CHAT-18]; [JINJA-02] and on; [TOK-06];
+/// [DATA-02], [DATA-04], [DATA-10], [DATA-11], [DATA-20], [DATA-21], [FILE-NN]
+PreferencePackSummary pack_preferences(const std::vector<std::string>& inputs, const Tokenizer& tokenizer,
+                                       const std::string& output, const PreferencePackSettings& settings);
 
 }  // namespace monomorph::data

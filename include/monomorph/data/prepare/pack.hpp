@@ -49,8 +49,9 @@ std::int32_t find_end_of_document(const Tokenizer& tokenizer, const std::string&
 PackSummary pack(const std::string& input, const Tokenizer& tokenizer, const std::string& output,
                  const PackSettings& settings = {});
 
-/// The same of several JSON Lines files, as if they were one; none of them can be resumed.
-/// @param inputs at least one   @throws UsageError [DATA-75] one of several is a plain text
+/// The same of several: JSON Lines as if they were in one file, or plain texts, each of which is a document. None of
+/// several can be resumed.
+/// @param inputs at least one   @throws UsageError [DATA-75] they are of both kinds
 PackSummary pack(const std::vector<std::string>& inputs, const Tokenizer& tokenizer, const std::string& output,
                  const PackSettings& settings = {});
 

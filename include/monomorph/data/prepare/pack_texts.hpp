@@ -30,13 +30,15 @@ struct PackTextsSummary {
   double fill() const { return n_tokens == 0 ? 0 : static_cast<double>(n_text_tokens) / static_cast<double>(n_tokens); }
 };
 
-/// Writes the texts of each record of a JSON Lines file, such as a query and a text that answers it, as one sample of a
-/// packed file (.pbin): each text is a document, and so is the padding behind them, which a loss mask (.mask) beside
-/// the file does not count. Where the texts of a record are longer than a sample together, the longest lose their
-/// ends. The bytes depend on the input and the settings, not on the number of threads.
+/// Writes the texts of each record of JSON Lines, such as a query and a text that answers it, as one sample of a packed
+/// file (.pbin): each text is a document, and so is the padding behind them, which a loss mask (.mask) beside the file
+/// does not count. Where the texts of a record are longer than a sample together, the longest lose their ends. The
+/// bytes depend on the records and the settings, not on the number of threads, nor on how many files the records are
+/// in.
+/// @param inputs at least one
 /// @throws [PAIRS-01] to [PAIRS-03]; [DATA-02], [DATA-04], [DATA-10], [DATA-11], [DATA-20], [DATA-21], [FILE-NN]
-PackTextsSummary pack_texts(const std::string& input, const Tokenizer& tokenizer, const std::string& output,
-                            const PackTextsSettings& settings);
+PackTextsSummary pack_texts(const std::vector<std::string>& inputs, const Tokenizer& tokenizer,
+                            const std::string& output, const PackTextsSettings& settings);
 
 /// The tokens that an encoder reads of a text, with what the tokenizer puts around it.
 std::vector<std::int32_t> text_tokens(Encoder& encoder, std::string_view text);

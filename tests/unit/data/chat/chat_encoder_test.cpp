@@ -121,3 +121,28 @@ TEST_CASE("Ordinary added tokens are found in plain text and special ones are no
   CHECK(ids[1] == id);
   CHECK(tokenizer.decode(ids) == "a[word]<s>");
 }
+
+TEST_CASE("A prompt is what comes before an answer, and what was said in it may be nothing") {
+  int n_prompts = 0;
+  for (const ExpectedChat& chat : expected_chats("expected.jsonl")) {
+    if (chat.json.contains("refused") || chat.messages.back().role != ChatRole::assistant) continue;
+    INFO(chat.json.dump());
+    std::vector<ChatMessage> before = chat.messages;
+    before.pop_back();
+    const std::vector<std::int32_t> ids = chat.json["ids"], prompt = ChatEncoder(chat_tokenizer(), chat.chat_template(),
+                                                                                 roles_named("assistant"))
+                                                                         .prompt(before);
+    REQUIRE(prompt.size() < ids.size());
+    CHECK(chat.json["rendered"].get<std::string>().starts_with(chat_tokenizer().decode(prompt)));
+    // The space before an answer may be in a token with its first word.
+    if (chat.json["template"] != "mistral") CHECK(std::equal(prompt.begin(), prompt.end(), ids.begin()));
+    ++n_prompts;
+  }
+  CHECK(n_prompts > 10);
+  ChatEncoder encoder(chat_tokenizer(), find_chat_template("chatml"), roles_named("assistant"));
+  const std::vector<ChatMessage> silent{{ChatRole::user, "a"}, {ChatRole::assistant, ""}, {ChatRole::user, "b"}};
+  CHECK(chat_tokenizer().decode(encoder.prompt(silent)) ==
+        "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n<|im_end|>\n<|im_start|>user\nb<|im_end|>\n"
+        "<|im_start|>assistant\n");
+  CHECK(contains(error_of([&] { encoder.encode(silent); }), "[CHAT-06]"));
+}

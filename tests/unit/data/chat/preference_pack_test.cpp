@@ -29,7 +29,7 @@ struct Packed {
   PreferencePackSettings settings{.end_of_text = end, .sequence_length = 48};
 
   PreferencePackSummary run(const std::string& records) const {
-    return pack_preferences(folder.write("in.jsonl", records), chat_tokenizer(), output, settings);
+    return pack_preferences({folder.write("in.jsonl", records)}, chat_tokenizer(), output, settings);
   }
   std::string refusal(const std::string& records) const {
     return error_of([&] { run(records); });
@@ -37,7 +37,7 @@ struct Packed {
   std::string refusal_of_option(const std::string& records, auto change) const {
     PreferencePackSettings other = settings;
     change(other);
-    return error_of([&] { pack_preferences(folder.write("in.jsonl", records), chat_tokenizer(), output, other); });
+    return error_of([&] { pack_preferences({folder.write("in.jsonl", records)}, chat_tokenizer(), output, other); });
   }
 };
 
@@ -117,7 +117,7 @@ TEST_CASE("Without a prompt, it is what both texts begin with, up to a space or 
 
 TEST_CASE("Chats are written by a template, and the answers' turns count alone") {
   Packed packed;
-  packed.settings.chat_template = "chatml";
+  packed.settings.chat_template = find_chat_template("chatml");
   packed.settings.sequence_length = 160;
   const Json asked = {message("user", "who"), message("assistant", "nay"), message("user", "why")};
   const Json chosen = {message("assistant", "so")}, rejected = {message("assistant", "no")};
@@ -137,6 +137,73 @@ TEST_CASE("Chats are written by a template, and the answers' turns count alone")
     CHECK(batch.counted(sample, 0) == "so<|im_end|>");
     CHECK(batch.counted(sample, 1) == "no<|im_end|>");
   }
+}
+
+TEST_CASE("By models' own templates, answers have the ids and masks of transformers") {
+  int n_equal = 0;
+  std::istringstream lines(monomorph::read_text_file(chat_fixture("expected_templates.jsonl")));
+  for (std::string expected_line; std::getline(lines, expected_line);) {
+    const auto expected = Json::parse(expected_line);
+    if (expected["tokenizer"] != "tokenizer.json" || expected["chat"] != "reply" || expected.contains("refused"))
+      continue;
+    const std::string name = expected["template"];
+    CAPTURE(name);
+    Packed packed;
+    packed.folder.write("tokenizer_config.json", R"({"bos_token": "<s>", "eos_token": "</s>"})");
+    packed.settings.chat_template = ModelTemplate::of_file(
+        packed.folder.write("chat_template.jinja",
+                            monomorph::read_text_file(chat_fixture("../jinja/templates/" + name))));
+    packed.settings.now = 1'741'521'600;  // 2025-03-09, noon, as the fixtures have it
+    packed.settings.sequence_length = 4096;
+    const std::vector<std::int32_t> ids = expected["ids"];
+    const Json asked = Json::array({expected["messages"][0]}), chosen = Json::array({expected["messages"][1]}),
+               rejected = Json::array({message("assistant", "Neither.")});
+    packed.run(line({{"prompt", asked}, {"chosen", chosen}, {"rejected", rejected}}));
+    const SequencesBatch batch(packed, 1);
+    CHECK(std::equal(ids.begin(), ids.end(), batch.inputs.begin()));
+    // A target is the token behind an input, and a document's last input has the next one's first token as none.
+    std::string counted(1, expected["counted"].get<std::string>()[0]);
+    for (std::size_t i = 0; i + 1 < ids.size(); ++i) counted += batch.targets[i] == ignored_target ? '0' : '1';
+    CHECK(counted == expected["counted"].get<std::string>());
+    CHECK(batch.starts[ids.size()] == static_cast<std::int32_t>(ids.size()));
+    CHECK(contains(batch.counted(0, 1), "Neither."));
+    ++n_equal;
+  }
+  CHECK(n_equal > 10);
+}
+
+TEST_CASE("By a model's own template, tools come to it, what both answers begin with does not count, and it refuses") {
+  Packed packed;
+  const auto write_template = [&](const std::string& source) {
+    packed.settings.chat_template = ModelTemplate::of_file(packed.folder.write("chat_template.jinja", source));
+  };
+  write_template(
+      "{% for t in tools or [] %}<{{ t.function.name }}>{% endfor %}{% for m in messages %}{{ m.role[0] }}:"
+      "{{ m.content }}{{ m.tool_calls[0].function.name if m.tool_calls }}<|im_end|>{% endfor %}"
+      "{{ 'a:' if add_generation_prompt }}");
+  packed.settings.sequence_length = 160;
+  const Json ask = message("user", "who"), nay = message("assistant", "nay"),
+             calls = {{"role", "assistant"}, {"content", ""}, {"tool_calls", {{{"function", {{"name", "f"}}}}}}};
+  packed.run(line({{"tools", {{{"function", {{"name", "f"}}}}}},
+                   {"chosen", {ask, nay, ask, calls}},
+                   {"rejected", {ask, nay, ask, nay}}}));
+  const SequencesBatch batch(packed, 1);
+  const std::string asked = "<f>u:who" + end + "a:nay" + end + "u:who" + end;
+  CHECK(batch.text(0, 0) == asked + "a:f" + end);
+  CHECK(batch.text(0, 1) == asked + "a:nay" + end);
+  CHECK(batch.counted(0, 0) == "f" + end);
+  CHECK(batch.counted(0, 1) == "nay" + end);
+
+  const auto pair = [&](const Json& chosen, const Json& rejected) {
+    return line({{"prompt", Json::array({ask})}, {"chosen", chosen}, {"rejected", rejected}});
+  };
+  CHECK(contains(packed.refusal(pair(Json::array({nay}), Json::array({nay}))), "[PREF-02]"));
+  CHECK(contains(packed.refusal(pair(Json::array({nay}), Json::array({ask}))), "[PREF-02]"));
+  CHECK(contains(packed.refusal(pair(Json::array({nay}), Json::array({3}))), "[CHAT-04] "));
+  CHECK(contains(packed.refusal(pair(Json::array({nay}), Json::array())), "[CHAT-03] "));
+  CHECK(contains(packed.refusal(pair(Json::array({nay}), "no")), "[PREF-01]"));
+  write_template("{{ raise_exception('never') }}");
+  CHECK(contains(packed.refusal(pair(Json::array({nay}), Json::array({calls}))), "[JINJA-04]"));
 }
 
 TEST_CASE("Answers that are too long lose their ends, are left out, or are refused") {
@@ -185,16 +252,29 @@ TEST_CASE("Records without a pair are refused by line, or skipped and listed") {
   CHECK(summary.n_pairs == 2);
   CHECK(contains(bytes_at(packed.output + ".skipped.jsonl"), "PREF-02"));
   CHECK(contains(packed.refusal_of_option(good, [](auto& settings) { settings.sequence_length = 3; }), "[PREF-03]"));
-  CHECK(contains(packed.refusal_of_option(good, [](auto& settings) { settings.chat_template = "none"; }), "[CHAT-01]"));
   CHECK(contains(packed.refusal_of_option(good, [](auto& settings) { settings.end_of_text = "none"; }), "[TOK-06]"));
   Packed chats;
-  chats.settings.chat_template = "chatml";
+  chats.settings.chat_template = find_chat_template("chatml");
   CHECK(contains(chats.refusal(good), "without --template"));
   const Json one = {message("assistant", "x")}, broken = {message("nobody", "x")};
   CHECK(contains(chats.refusal(line({{"chosen", one}, {"rejected", one}})), "[PREF-02]"));
   const Json asks = {message("user", "x")};
   CHECK(contains(chats.refusal(line({{"prompt", one}, {"chosen", one}, {"rejected", asks}})), "[PREF-02]"));
   CHECK(contains(chats.refusal(line({{"prompt", one}, {"chosen", one}, {"rejected", broken}})), "[CHAT-04]"));
+}
+
+TEST_CASE("Pairs in several files are packed as if they were in one, and a line that is none is named by its own") {
+  Packed packed, together;
+  const std::string first = texts("a", "b", "c"), then = texts("d", "e", "f");
+  const std::vector<std::string> inputs{packed.folder.write("1.jsonl", first), packed.folder.write("2.jsonl", then)};
+  CHECK(pack_preferences(inputs, chat_tokenizer(), packed.output, packed.settings).n_pairs == 2);
+  together.run(first + then);
+  CHECK(bytes_at(packed.output) == bytes_at(together.output));
+  CHECK(bytes_at(packed.folder.file("pairs.mask")) == bytes_at(together.folder.file("pairs.mask")));
+  packed.folder.write("2.jsonl", then + "{}\n");
+  const std::string refusal =
+      error_of([&] { pack_preferences(inputs, chat_tokenizer(), packed.output, packed.settings); });
+  CHECK(contains(refusal, "2.jsonl\", line 2 (document 2, byte " + std::to_string(then.size())));
 }
 
 TEST_CASE("The bytes of a set of preferences do not depend on the number of threads") {

@@ -192,10 +192,8 @@ TEST_CASE("A set by a model's own template has its mask, and the same bytes on a
   const std::string input = folder.write("in.jsonl", records);
   const auto pack = [&](const std::string& name, int n_threads, ModelTemplate chat_template) {
     const ChatPackSummary summary =
-        pack_chats(input, chat_tokenizer(), folder.file(name + ".pbin"),
-                   {.model_template = std::make_shared<const ModelTemplate>(std::move(chat_template)),
-                    .sequence_length = 128,
-                    .n_threads = n_threads});
+        pack_chats({input}, chat_tokenizer(), folder.file(name + ".pbin"),
+                   {.chat_template = std::move(chat_template), .sequence_length = 128, .n_threads = n_threads});
     CHECK(summary.n_chats == 2000);
     return bytes_at(folder.file(name + ".pbin")) + bytes_at(folder.file(name + ".mask"));
   };
@@ -212,8 +210,8 @@ TEST_CASE("A set by a model's own template has its mask, and the same bytes on a
   CHECK(chat_tokenizer().decode(counted).starts_with("x"));
   CHECK(ids.back() == chat_tokenizer().find("</s>"));  // padding
   CHECK(contains(error_of([&] {
-                   pack_chats(input, chat_tokenizer(), folder.file("a.pbin"),
-                              {.model_template = std::make_shared<const ModelTemplate>(model_template(plain)),
+                   pack_chats({input}, chat_tokenizer(), folder.file("a.pbin"),
+                              {.chat_template = model_template(plain),
                                .sequence_length = 128,
                                .counted_roles = roles_named("user")});
                  }),

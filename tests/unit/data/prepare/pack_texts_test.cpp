@@ -19,7 +19,7 @@ struct TextsPacking {
   TemporaryFolder folder;
   std::string output = folder.file("pairs.pbin");
   PackTextsSummary run(const std::string& records, const PackTextsSettings& settings) const {
-    return pack_texts(folder.write("in.jsonl", records), chat_tokenizer(), output, settings);
+    return pack_texts({folder.write("in.jsonl", records)}, chat_tokenizer(), output, settings);
   }
   std::string refusal(const std::string& records, const PackTextsSettings& settings) const {
     return error_of([&] { run(records, settings); });

@@ -212,6 +212,18 @@ TEST_CASE("the files beside a tokeniser name tokens that end texts") {
   CHECK(contains(refusal(R"({"n": 1e400})"), "is no JSON object: number overflow parsing '1e400'"));
 }
 
+TEST_CASE("the token that ends turns by the model's template stands for all that do so elsewhere") {
+  const auto tokenizer = data::read_tokenizer(tokenizers + "qwen2.json");
+  const std::int32_t end_of_text = tokenizer->find("<|endoftext|>").value(),
+                     end_of_turn = tokenizer->find("<|im_end|>").value(), other = 7;
+  CHECK(stop_ids(*tokenizer, "nowhere") == std::vector{end_of_text, end_of_turn});
+  CHECK(stop_ids(*tokenizer, "nowhere", other) == std::vector{end_of_text, other});
+  CHECK(stop_ids(*tokenizer, "nowhere", end_of_text) == std::vector{end_of_text});
+  const TemporaryFolder folder;
+  write_bytes(folder / "generation_config.json", R"({"eos_token_id": [9, 7]})");
+  CHECK(stop_ids(*tokenizer, folder.path(), other) == std::vector<std::int32_t>{end_of_text, other, 9});
+}
+
 TEST_CASE("of a conversation only what is new goes through the model") {
   const Machine machine;
   const std::vector<std::int32_t> script =

@@ -28,13 +28,13 @@ struct Model {
   ServedModel served;
 
   explicit Model(const std::string& chat_template)
-      : served{"model",
-               *tokenizer,
-               {},
-               4096,
-               chat_template.ends_with(".jinja") ? ChatPrompt(*tokenizer, data::ModelTemplate::of_file(chat_template))
-                                                 : ChatPrompt(*tokenizer, chat_template)} {}
+      : served{"model", *tokenizer, {}, 4096, ChatPrompt(*tokenizer, chosen(chat_template))} {}
 
+  /// "": none was chosen, and no files are there.
+  std::optional<data::TemplateChoice> chosen(const std::string& chat_template) const {
+    if (chat_template.empty()) return data::TemplateChoice::usual(*tokenizer, "nowhere");
+    return data::TemplateChoice::named(chat_template);
+  }
   CompletionRequest read(const std::string& body) const { return read_chat_completion(body, served); }
   std::string prompt(const std::string& body) const { return tokenizer->decode(read(body).prompts.front().ids); }
   /// The status of a refusal, its field, and what it says.

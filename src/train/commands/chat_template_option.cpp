@@ -1,0 +1,25 @@
+#include "train/commands/chat_template_option.hpp"
+
+#include "core/as_usage_error.hpp"
+
+#include <fmt/format.h>
+
+namespace monomorph::train {
+
+/// `--chat-template` is what the option of `serve` was called at first.
+void ChatTemplateOption::add_to(CLI::App& app) {
+  std::string names;
+  for (const data::ChatTemplate& known : data::chat_templates()) names.append(known.name).append(", ");
+  app.add_option("--template,--chat-template", name,
+                 fmt::format("how chats are written: {}a file of a template in Jinja, or a model's folder; the model's "
+                             "own if not given",
+                             names));
+}
+
+std::optional<data::TemplateChoice> ChatTemplateOption::choice(const data::Tokenizer& tokenizer,
+                                                               const std::string& folder) const {
+  if (!name.empty()) return as_usage_error("--template", [&] { return data::TemplateChoice::named(name); });
+  return as_usage_error("the tokeniser's folder", [&] { return data::TemplateChoice::usual(tokenizer, folder); });
+}
+
+}  // namespace monomorph::train
