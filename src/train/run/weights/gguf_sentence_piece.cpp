@@ -78,10 +78,12 @@ class MergedTokens {
  public:
   MergedTokens(const data::TokenizerDefinition& definition, const data::tokenizer_models::Bpe& bpe,
                const GgufVocabulary& vocabulary)
-      : tokens_(definition.vocabulary), merges_(bpe.merges.size()) {
-    for (std::size_t id = 0; id < tokens_.size(); ++id)
-      if (!tokens_[id].empty() && vocabulary.is(static_cast<std::int32_t>(id), GgufTokenType::normal))
-        ids_.emplace(tokens_[id], static_cast<std::int32_t>(id));
+      : tokens_(definition.vocabulary), vocabulary_(vocabulary), merges_(bpe.merges.size()) {
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      const auto id = static_cast<std::int32_t>(i);
+      if (vocabulary.is(id, GgufTokenType::normal) || vocabulary.is(id, GgufTokenType::user_defined))
+        ids_.emplace(tokens_[i], id);
+    }
     rank(bpe);
   }
 
@@ -108,7 +110,8 @@ class MergedTokens {
     std::size_t n_more = 0;
     std::string_view one_of_them;
     for (const std::string& token : tokens_) {
-      if (!ids_.contains(token)) continue;
+      const auto found = ids_.find(token);
+      if (found == ids_.end() || !vocabulary_.is(found->second, GgufTokenType::normal)) continue;
       const auto [n_known, n_unknown] = ways_to_make(token);
       if (n_known > 0 && n_unknown > 0)
         refuse_gguf_tokenizer(
@@ -184,6 +187,7 @@ class MergedTokens {
   }
 
   const std::vector<std::string>& tokens_;
+  const GgufVocabulary& vocabulary_;
   std::unordered_map<std::string, std::int32_t> ids_;  ///< of tokens that are merged
   data::PairTable<bool> merges_;
   std::unordered_map<std::int32_t, std::size_t> ranks_;  ///< of the tokens that merges make
@@ -200,11 +204,11 @@ void set_types_of_bytes(const data::Tokenizer& tokenizer, GgufVocabulary& vocabu
   }
 }
 
-/// Such tokens are found there in the text before its spaces become marks.
-void unmark_spaces_of_added(GgufVocabulary& vocabulary) {
-  for (std::size_t id = 0; id < vocabulary.tokens.size(); ++id) {
-    std::string& token = vocabulary.tokens[id];
-    if (!vocabulary.is(static_cast<std::int32_t>(id), GgufTokenType::user_defined)) continue;
+/// Added tokens that are looked for among marks of spaces are found there in the text before it has any.
+void unmark_spaces_of_added(const data::TokenizerDefinition& definition, GgufVocabulary& vocabulary) {
+  for (const data::AddedToken& added : definition.added_tokens) {
+    if (added.special || !added.normalized) continue;
+    std::string& token = vocabulary.tokens[static_cast<std::size_t>(added.id)];
     for (std::size_t at = 0; (at = token.find(space_mark, at)) != std::string::npos; ++at)
       token.replace(at, space_mark.size(), " ");
   }
@@ -226,7 +230,7 @@ void add_sentence_piece_bpe(const data::Tokenizer& tokenizer, const data::tokeni
   if (spaces.cut_words) merged.check_within_words();
   merged.check_complete(notes);
   merged.note_mixed(notes);
-  unmark_spaces_of_added(vocabulary);
+  unmark_spaces_of_added(tokenizer.definition(), vocabulary);
   const std::vector<float> scores = merged.scores(vocabulary.tokens.size());
   metadata.add("tokenizer.ggml.model", std::string_view("llama"));
   metadata.add("tokenizer.ggml.pre", std::string_view("default"));
