@@ -49,7 +49,8 @@ Hparams saved_hparams(const runtime::CheckpointMetadata& metadata, const std::st
 
 std::span<std::byte> bytes_of(const View& view) { return {view.data, static_cast<std::size_t>(view.bytes())}; }
 
-/// Reads tensors of a checkpoint to where a model has them. No more of the files than one tensor lies beside it.
+/// Reads tensors of a checkpoint to where a model has them, in bounded pieces, so that little of its files lies beside
+/// them.
 class TensorLoader {
  public:
   TensorLoader(runtime::CheckpointReader& checkpoint, HostAccess& there) : checkpoint_(checkpoint), pieces_(there) {}
@@ -64,12 +65,17 @@ class TensorLoader {
                               in_quotes(checkpoint_.path()), name));
     pieces_.write(tensor.view, [&](const HostPieces::Piece& piece) {
       const std::int64_t first = tensor.first + piece.first;
-      if (saved == piece.view.dtype) return checkpoint_.read(name, tensor.region, first, bytes_of(piece.view));
-      read_converted(saved, piece.view, buffer_, [&](std::int64_t done, std::span<std::byte> bytes) {
+      const auto read = [&](std::int64_t done, std::span<std::byte> bytes) {
         checkpoint_.read(name, tensor.region, first + done, bytes);
+        checkpoint_.release();
+      };
+      if (saved != piece.view.dtype) return read_converted(saved, piece.view, buffer_, read);
+      const auto width = static_cast<std::size_t>(size_of(saved));
+      in_bounded_pieces(piece.view.elements(), [&](std::int64_t done, std::int64_t n) {
+        read(done,
+             bytes_of(piece.view).subspan(static_cast<std::size_t>(done) * width, static_cast<std::size_t>(n) * width));
       });
     });
-    checkpoint_.release();
   }
 
  private:
