@@ -148,7 +148,7 @@ def sentence_pieces():
 
 def parquet_tables():
     for table in sorted((FIXTURES / "parquet").glob("*.parquet")):
-        if table.stat().st_size <= 6000:
+        if table.stat().st_size <= 6000 and table.stem != "bomb":  # which takes a second each time
             seed("parquet_table", table.stem, table.read_bytes())
 
 

@@ -4,6 +4,7 @@
 #include <arrow/type.h>
 
 #include <fmt/format.h>
+#include <parquet/exception.h>
 
 #include <algorithm>
 #include <charconv>
@@ -63,6 +64,14 @@ void append_struct(const arrow::StructArray& values, std::int64_t row, std::stri
   for (int i = 0; i < values.num_fields(); ++i)
     append_member(values.struct_type()->field(i)->name(), *values.field(i), row, is_first, to);
   to += '}';
+}
+
+/// Arrow takes indices from the file as they are there.
+std::int64_t index_in_dictionary(const arrow::DictionaryArray& values, std::int64_t row) {
+  const std::int64_t index = values.GetValueIndex(row);
+  if (index < 0 || index >= values.dictionary()->length())
+    throw parquet::ParquetException("a value is not in its dictionary");
+  return index;
 }
 
 /// Calls `visit(values, value of a row)` for what is in an array of this type, and says whether JSON has values for it.
@@ -125,7 +134,7 @@ template <class Values> void append_value(const Values& values, std::int64_t row
   else if constexpr (std::is_same_v<Values, arrow::StructArray>)
     append_struct(values, row, to);
   else if constexpr (std::is_same_v<Values, arrow::DictionaryArray>)
-    append_json(*values.dictionary(), values.GetValueIndex(row), to);
+    append_json(*values.dictionary(), index_in_dictionary(values, row), to);
   else if constexpr (requires {
                        values.value_length(row);
                        values.values();

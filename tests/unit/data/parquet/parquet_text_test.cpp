@@ -107,6 +107,16 @@ TEST_CASE("A Parquet file that is cut short anywhere is refused") {
   }
 }
 
+TEST_CASE("A Parquet file with a value that is not in its dictionary is refused before anybody goes where it points") {
+  const TemporaryFolder folder;
+  std::string changed = read_bytes(parquet_fixture("dictionary.parquet"));
+  changed.replace(358, 8, "\xff\xff~\xff\x1dj\t\x14");  // of its indices, as libFuzzer changed them
+  write_bytes(folder / "changed.parquet", changed);
+  const std::string refused = error_of([&] { text_of(folder / "changed.parquet"); });
+  CHECK(contains(refused, "[DATA-70]"));
+  CHECK(contains(refused, "a value is not in its dictionary"));
+}
+
 TEST_CASE("A Parquet file of which a byte is changed is read, or refused with a line") {
   const TemporaryFolder folder;
   for (const char* name : {"values.parquet", "plain.parquet"}) {
