@@ -2,6 +2,7 @@
 #include "programs.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/sentence_piece_file.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <nlohmann/json.hpp>
@@ -60,6 +61,9 @@ std::string digest(const std::string& checkpoint) {
     if (const std::string line = all.substr(begin, end + 1 - begin); !contains(line, "moment")) parameters += line;
   return parameters;
 }
+
+/// Behind the last evaluation of a run.
+double held_out_loss(const std::string& run) { return metric_values(run, "evaluation_loss").rbegin()->second; }
 
 /// The adapters that a run "adapted" has trained give the same evaluation merged into an export, and beside the model
 /// of the folder "model".
@@ -143,6 +147,34 @@ TEST_CASE("what lies beside a model's tokeniser goes with a run that trains from
   }
 }
 
+TEST_CASE(
+    "a SentencePiece model beside weights keeps its name, and is the tokeniser there, in a run and in its export") {
+  const Exported place("tiny_llama");
+  std::string model = piece("<unk>", 0, 2) + piece("\u2581", -1, 1);
+  for (char letter = 'a'; letter <= 'z'; ++letter) model += piece(std::string(1, letter), -2, 1);
+  fs::remove(place / "model/tokenizer.json");
+  fs::remove(place / "model/tokenizer_config.json");
+  write_bytes(place / "model/tokenizer.model", model);
+  check_success(place.run({"import", place / "model", "--output", place / "imported"}));
+  const auto tokens_of = [&](const std::string& run) {
+    const ProcessResult result = place.run({"score", "--checkpoint", place / run, "--text", "first citizen"});
+    check_success(result);
+    std::vector<Json> offsets;
+    for (const Json& token : Json::parse(result.out).at("tokens")) offsets.push_back(token.at("offset"));
+    return offsets;
+  };
+  const auto tokens = tokens_of("imported");
+  CHECK(tokens.size() > 3);
+  check_success(place.train("tuned", {"weights.from=" + place / "imported", "run.steps=1",
+                                      "data.tokenizer=" + place / "imported/tokenizer.model"}));
+  CHECK(tokens_of("tuned") == tokens);
+  CHECK(read_bytes(place / "tuned/tokenizer.model") == model);
+  CHECK_FALSE(fs::exists(place / "tuned/tokenizer.json"));
+  check_success(place.run({"export", "--checkpoint", place / "tuned", "--output", place / "again"}));
+  CHECK(read_bytes(place / "again/tokenizer.model") == model);
+  CHECK_FALSE(fs::exists(place / "again/tokenizer.json"));
+}
+
 TEST_CASE("a run starts from weights wherever they are, on any number of ranks, with all else new") {
   const Exported place("tiny_llama");
   REQUIRE(place.run({"import", place / "model", "--output", place / "imported"}).exit_code == 0);
@@ -185,10 +217,7 @@ TEST_CASE("adapters are trained beside a run's weights, which keep their bits, a
   const std::string after = digest(place / "adapted");
   for (std::string line; std::getline(before, line);)
     if (contains(line, ".weight")) CHECK(contains(after, line));
-  const auto held_out_loss = [&](const std::string& run) {
-    return metric_values(place / run, "evaluation_loss").rbegin()->second;
-  };
-  CHECK(held_out_loss("adapted") < held_out_loss("run") - 0.1);
+  CHECK(held_out_loss(place / "adapted") < held_out_loss(place / "run") - 0.1);
 
   check_that_adapters_travel(place, "tiny_llama_lora");
   check_that_adapters_name_their_base(place);
@@ -217,6 +246,7 @@ TEST_CASE("adapters are trained beside a run's weights in NF4, on any number of 
   adapt("on_two", "2", {"run.steps=20"});
   CHECK(contains(adapt("on_two", "1", {"run.steps=40", "checkpoint.resume=auto"}), "resumed after step 20"));
   CHECK(final_state(place / "adapted") == final_state(place / "on_two"));
+  CHECK(held_out_loss(place / "adapted") < held_out_loss(place / "run") - 0.1);
   check_that_adapters_travel(place, "tiny_llama_qlora");
 }
 

@@ -8,8 +8,10 @@ namespace monomorph::data {
 namespace {
 
 bool has_tokens_of(const Tokenizer& tokenizer, const ChatTemplate& chat_template) {
-  return std::ranges::all_of(chat_template.special_tokens,
-                             [&](std::string_view token) { return token.empty() || tokenizer.find(token); });
+  return std::ranges::all_of(chat_template.special_tokens, [&](std::string_view token) {
+    const auto id = tokenizer.find(token);
+    return token.empty() || (id && tokenizer.is_special(*id));
+  });
 }
 
 }  // namespace

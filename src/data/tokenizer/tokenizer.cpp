@@ -1,4 +1,5 @@
 #include <monomorph/data/tokenizer/tokenizer.hpp>
+#include <monomorph/data/tokenizer/tokenizer_file.hpp>
 
 #include "data/tokenizer/definition/inconsistency.hpp"
 #include "data/tokenizer/parts.hpp"
@@ -7,9 +8,7 @@
 #include <fstream>
 
 namespace monomorph::data {
-namespace {
 
-/// By the name, or because it begins as such files do: a run keeps its tokenizer under a name of its own.
 bool is_sentence_piece_file(const std::string& path) {
   if (path.ends_with(".model")) return true;
   std::ifstream file(path, std::ios::binary);
@@ -17,8 +16,6 @@ bool is_sentence_piece_file(const std::string& path) {
   if (file.get() != first_field) return false;
   return (file >> std::ws).peek() != '{';
 }
-
-}  // namespace
 
 Tokenizer::Tokenizer(TokenizerDefinition definition)
     : definition_(std::move(definition)), parts_(std::make_unique<const TokenizerParts>(definition_)) {

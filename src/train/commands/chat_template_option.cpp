@@ -2,6 +2,8 @@
 
 #include "core/as_usage_error.hpp"
 
+#include <monomorph/core/standard_streams.hpp>
+
 #include <fmt/format.h>
 
 namespace monomorph::train {
@@ -19,7 +21,13 @@ void ChatTemplateOption::add_to(CLI::App& app) {
 std::optional<data::TemplateChoice> ChatTemplateOption::choice(const data::Tokenizer& tokenizer,
                                                                const std::string& folder) const {
   if (!name.empty()) return as_usage_error("--template", [&] { return data::TemplateChoice::named(name); });
-  return as_usage_error("the tokeniser's folder", [&] { return data::TemplateChoice::usual(tokenizer, folder); });
+  auto usual = as_usage_error("the tokeniser's folder", [&] { return data::TemplateChoice::usual(tokenizer, folder); });
+  if (usual && usual->known() != nullptr)
+    write_error_line(
+        fmt::format("no chat template lies beside the tokeniser: chats are written as {} has them, whose "
+                    "special tokens it has; --template names another",
+                    usual->known()->name));
+  return usual;
 }
 
 }  // namespace monomorph::train

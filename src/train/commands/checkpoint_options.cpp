@@ -1,8 +1,8 @@
 #include "train/commands/checkpoint_options.hpp"
 
-#include "core/is_there.hpp"
 #include "core/with_hint.hpp"
 #include "train/run/data/run_tokenizer.hpp"
+#include "train/weights/companion_files.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/standard_streams.hpp>
@@ -20,13 +20,13 @@ void show(std::string_view text) {
 
 void CheckpointOptions::add_to(CLI::App& app) {
   app.add_option("--checkpoint", checkpoint, "a checkpoint, or a run folder: its latest")->required();
-  app.add_option("--tokenizer", tokenizer, "tokenizer.json; the run's own if it is not given");
+  app.add_option("--tokenizer", tokenizer, "a tokenizer.json or tokenizer.model; the run's own if it is not given");
 }
 
 std::string CheckpointOptions::tokenizer_file(const std::string& found, const Hparams& hparams) const {
   if (!tokenizer.empty()) return tokenizer;
-  const auto in_run_folder = std::filesystem::path(found) / runtime::relative_run_folder(found) / "tokenizer.json";
-  return is_there(in_run_folder.string()) ? in_run_folder.string() : hparams.data.tokenizer.value;
+  std::string of_run = tokenizer_in((std::filesystem::path(found) / runtime::relative_run_folder(found)).string());
+  return of_run.empty() ? hparams.data.tokenizer.value : of_run;
 }
 
 std::unique_ptr<const data::Tokenizer> CheckpointOptions::required_tokenizer(const std::string& found,
@@ -34,7 +34,7 @@ std::unique_ptr<const data::Tokenizer> CheckpointOptions::required_tokenizer(con
                                                                              const RecipeProgram& recipe) const {
   const std::string file = tokenizer_file(found, hparams);
   if (file.empty())
-    throw UsageError("RUN-11", "the run of this checkpoint had no data.tokenizer; give --tokenizer <tokenizer.json>");
+    throw UsageError("RUN-11", "the run of this checkpoint had no data.tokenizer; give --tokenizer <file>");
   return read_run_tokenizer(file, recipe);
 }
 

@@ -1,7 +1,6 @@
 #include "train/commands/weights_commands.hpp"
 
 #include "core/as_usage_error.hpp"
-#include "core/is_there.hpp"
 #include "train/commands/checkpoint_options.hpp"
 #include "train/run/data/run_tokenizer.hpp"
 #include "train/run/weights/export_gguf.hpp"
@@ -29,8 +28,8 @@ namespace {
 
 /// The tokenizer of a run folder; null if there is none.
 std::unique_ptr<const data::Tokenizer> tokenizer_of(const std::string& run_folder, const RecipeProgram& recipe) {
-  const std::string file = run_folder + "/tokenizer.json";
-  if (!is_there(file)) return nullptr;
+  const std::string file = tokenizer_in(run_folder);
+  if (file.empty()) return nullptr;
   return read_run_tokenizer(file, recipe);
 }
 

@@ -12,8 +12,9 @@
 namespace monomorph::train {
 namespace {
 
-constexpr std::string_view ends_of_texts[] = {"<|endoftext|>", "<|end_of_text|>", "</s>"};
-constexpr std::string_view ends_of_turns[] = {"<|im_end|>", "<|eot_id|>",    "<|eom_id|>",           "<|eot|>",
+/// Whatever the template: <|eom_id|> ends a turn that calls tools, which an answer in words does not show.
+constexpr std::string_view ends_of_texts[] = {"<|endoftext|>", "<|end_of_text|>", "</s>", "<|eom_id|>"};
+constexpr std::string_view ends_of_turns[] = {"<|im_end|>", "<|eot_id|>",    "<|eot|>",
                                               "<|end|>",    "<end_of_turn>", "<|END_OF_TURN_TOKEN|>"};
 
 }  // namespace

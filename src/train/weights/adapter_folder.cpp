@@ -53,7 +53,8 @@ void create_folder(const std::string& folder) {
 /// What a run began with: a folder or another checkpoint; empty if with neither.
 std::string began_with(const runtime::CheckpointMetadata& metadata) {
   const json hparams = json::parse(metadata.hyperparameters, nullptr, /*allow_exceptions=*/false);
-  const json from = hparams.is_object() ? hparams.value("/weights/from"_json_pointer, json()) : json();
+  const bool has_weights = hparams.is_object() && hparams.contains("weights") && hparams["weights"].is_object();
+  const json from = has_weights ? hparams["weights"].value("from", json()) : json();
   return from.is_string() ? from.get<std::string>() : "";
 }
 
@@ -63,26 +64,30 @@ bool is_imported(const runtime::CheckpointMetadata& metadata) {
 }
 
 /// The folder from which a checkpoint's weights were imported, by it or by those that it began with; empty if that can
-/// no longer be told, as a checkpoint in between is gone.
-std::string imported_from(std::string checkpoint) {
+/// no longer be told, as a checkpoint in between is gone or can't be read.
+std::string imported_from(std::string checkpoint) try {
   std::set<std::string> seen;
   while (seen.insert(checkpoint).second) {
     const auto metadata = runtime::read_checkpoint_metadata(checkpoint);
     std::string from = began_with(metadata);
     if (from.empty() || is_imported(metadata) || is_model_folder(from)) return from;
-    try {
-      checkpoint = runtime::find_checkpoint(from);
-    } catch (const Error&) {
-      break;
-    }
+    checkpoint = runtime::find_checkpoint(from);
   }
+  return "";
+} catch (const Error&) {
   return "";
 }
 
-void write_config(const std::string& path, const LowRankSpec& spec, const Family& family,
+/// By it peft chooses the class that holds the model: that for texts asks a model how it goes on, which an encoder does
+/// not know.
+std::string_view task_of(const RecipeProgram& recipe) {
+  return recipe.output == ModelOutput::embeddings ? "FEATURE_EXTRACTION" : "CAUSAL_LM";
+}
+
+void write_config(const std::string& path, const LowRankSpec& spec, const Family& family, std::string_view task,
                   const std::vector<PlacedAdapter>& adapters, const std::string& base) {
   json config = adapter_config(spec);
-  config["task_type"] = "CAUSAL_LM";
+  config["task_type"] = task;
   config["base_model_name_or_path"] = base.empty() ? json() : json(base);
   config["lora_dropout"] = spec.dropout.value;
   config["target_modules"] = target_modules(family, adapters);
@@ -114,7 +119,8 @@ std::string export_adapters(const RecipeProgram& recipe, const std::string& chec
                         }});
   }
   runtime::write_safetensors(fmt::format("{}/{}", folder, weights_name), to_write, {{"format", "pt"}});
-  write_config(fmt::format("{}/{}", folder, config_name), spec, family, adapters, imported_from(checkpoint));
+  write_config(fmt::format("{}/{}", folder, config_name), spec, family, task_of(recipe), adapters,
+               imported_from(checkpoint));
   return fmt::format("{}: adapters of rank {} for {}, in {}, as peft has them", folder, spec.rank.value,
                      fmt::join(target_modules(family, adapters), ", "), name_of(dtype));
 }

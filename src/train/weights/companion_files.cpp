@@ -10,7 +10,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -18,8 +20,9 @@
 namespace monomorph::train {
 namespace {
 
+/// tokenizer_names first.
 constexpr std::string_view companions[] = {
-    "tokenizer.json",      "tokenizer.model",    "tokenizer_config.json",   "vocab.json",
+    tokenizer_names[0],    tokenizer_names[1],   "tokenizer_config.json",   "vocab.json",
     "vocab.txt",           "merges.txt",         "special_tokens_map.json", "added_tokens.json",
     "chat_template.jinja", "chat_template.json", "generation_config.json"};
 
@@ -29,7 +32,7 @@ std::string ids_beside(const std::string& folder) {
     return special_token_ids_text(special_token_ids(folder));
   try {
     return special_token_ids_text(special_token_ids(folder));
-  } catch (const UsageError&) {
+  } catch (const Error&) {
     return "";
   }
 }
@@ -47,11 +50,18 @@ void copy_companion_files(const std::string& from, const std::string& to) {
   }
 }
 
+std::string tokenizer_in(const std::string& folder) {
+  for (const std::string_view name : tokenizer_names)
+    if (std::string path = fmt::format("{}/{}", folder, name); is_there(path)) return path;
+  return "";
+}
+
 std::vector<std::pair<std::string, std::string>> companions_of_tokenizer(const std::string& path) {
   const std::filesystem::path tokenizer(path);
   std::vector<std::pair<std::string, std::string>> texts;
-  if (tokenizer.filename() != companions[0]) return texts;
-  for (const std::string_view name : std::span(companions).subspan(1))
+  const auto* const own = std::ranges::find(tokenizer_names, tokenizer.filename().string());
+  if (own == std::end(tokenizer_names)) return texts;
+  for (const std::string_view name : std::span(companions).subspan(own - std::begin(tokenizer_names) + 1))
     if (const std::string beside = (tokenizer.parent_path() / name).string(); is_file(beside)) {
       const MappedFile file(beside);
       texts.emplace_back(name, std::string(reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()));

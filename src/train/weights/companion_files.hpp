@@ -1,5 +1,6 @@
 #pragma once
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -10,8 +11,15 @@ namespace monomorph::train {
 /// @throws [FILE-01] and following
 void copy_companion_files(const std::string& from, const std::string& to);
 
-/// Those of them that lie beside a tokenizer.json, by name, without itself, and the ids that config.json names or a run
-/// keeps (special_token_ids.hpp); none beside a file of another name.
+/// What a model's folder and a run call a tokeniser's file: of the tokenizers library, and a SentencePiece model.
+inline constexpr std::string_view tokenizer_names[] = {"tokenizer.json", "tokenizer.model"};
+
+/// The path of a folder's tokeniser, the first of these names that is there; empty if none is.
+std::string tokenizer_in(const std::string& folder);
+
+/// Those of them that lie beside a tokeniser's file, by name, without itself and a file that would be read in its
+/// place, and the ids that config.json names or a run keeps (special_token_ids.hpp); none beside a file of another
+/// name.
 /// @throws [FILE-01] and following
 std::vector<std::pair<std::string, std::string>> companions_of_tokenizer(const std::string& path);
 

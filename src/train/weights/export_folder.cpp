@@ -178,7 +178,8 @@ PortableModel model_to_write(const Family& family, const RecipeProgram& recipe, 
   PortableModel portable = portable_model(recipe);
   portable.unused_positions = family.base.unused_positions;
   const auto padding = options.special_tokens.find("pad_token_id");
-  const bool is_told = padding != options.special_tokens.end() && padding->is_number_integer() && *padding >= 0;
+  const bool is_told = padding != options.special_tokens.end() && padding->is_number_integer() && *padding >= 0 &&
+                       *padding < recipe.model->vocab_size.value;  // it comes from a file of anybody's
   if (family.base.unused_positions > 0 && is_told) portable.unused_positions = padding->get<std::int64_t>() + 1;
   return portable;
 }

@@ -7,6 +7,7 @@
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/core/text_file.hpp>
+#include <monomorph/data/tokenizer/tokenizer_file.hpp>
 #include <monomorph/runtime/files/checkpoint_folder.hpp>
 #include <monomorph/runtime/machine/compute_environment.hpp>
 #include <monomorph/train/describe/describe.hpp>
@@ -17,6 +18,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string_view>
 
 namespace monomorph::train {
 namespace fs = std::filesystem;
@@ -111,7 +113,8 @@ RunFolder::RunFolder(const Hparams& hparams, const RecipeProgram& recipe,
   texts_.emplace_back("recipe.txt", describe(recipe, ranks, micro_batch_of(hparams)));
   texts_.emplace_back("run.json", run_json(hparams, recipe, resumed_from, files, ranks, argc, argv));
   if (const std::string& tokenizer = hparams.data.tokenizer.value; !tokenizer.empty()) {
-    texts_.emplace_back("tokenizer.json", read_text_file(tokenizer, largest_tokenizer));
+    const std::string_view name = tokenizer_names[data::is_sentence_piece_file(tokenizer) ? 1 : 0];
+    texts_.emplace_back(name, read_text_file(tokenizer, largest_tokenizer));
     std::ranges::move(companions_of_tokenizer(tokenizer), std::back_inserter(texts_));
   }
   texts_.emplace_back(last_written, to_json(hparams));

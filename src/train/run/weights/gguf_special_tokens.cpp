@@ -89,10 +89,12 @@ void add_chat_templates(const std::string& run_folder, runtime::GgufMetadata& me
   const auto usual = sources.extract("default");
   std::vector<std::string> names;
   for (const auto& [name, source] : sources) {
-    names.push_back(name);
+    std::string plain = name;
     std::ranges::replace_if(
-        names.back(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
-    metadata.add(fmt::format("{}.{}", key, names.back()), std::string_view(source));
+        plain, [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+    if (std::ranges::find(names, plain) != names.end()) continue;  // no key may come twice
+    metadata.add(fmt::format("{}.{}", key, plain), std::string_view(source));
+    names.push_back(std::move(plain));
   }
   if (!names.empty()) metadata.add("tokenizer.chat_templates", std::span<const std::string>(names));
   if (!usual.empty()) metadata.add(key, std::string_view(usual.mapped()));

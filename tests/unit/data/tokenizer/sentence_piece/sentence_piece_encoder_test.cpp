@@ -1,4 +1,5 @@
 #include "data/tokenizer/sentence_piece/protocol_buffer.hpp"
+#include "support/sentence_piece_file.hpp"
 #include "unit/data/adversarial_strings.hpp"
 #include "unit/data/data_test_support.hpp"
 
@@ -8,11 +9,11 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <iterator>
 #include <random>
 
 using namespace monomorph::data;
+using namespace monomorph::testing;
 using nlohmann::json;
 using Ids = std::vector<std::int32_t>;
 
@@ -34,26 +35,6 @@ void check(const SentencePieceModel& model, const std::string& text) {
   const std::string expected = outcome([&](Ids& ids) { model.encode_with_library(text, ids); });
   const std::string found = outcome([&](Ids& ids) { model.encode(text, ids); });
   if (found != expected) CHECK(json(text).dump() + found == json(text).dump() + expected);
-}
-
-std::string number(std::uint64_t value) {
-  std::string bytes;
-  for (; value >= 0x80; value >>= 7) bytes += static_cast<char>(value | 0x80);
-  return bytes + static_cast<char>(value);
-}
-
-std::string number_field(std::uint64_t field, std::uint64_t value) { return number(field << 3) + number(value); }
-
-std::string bytes_field(std::uint64_t field, std::string_view bytes) {
-  return number(field << 3 | 2) + number(bytes.size()) + std::string(bytes);
-}
-
-/// A piece as a file holds it, to be put at its end. Types: 1 normal, 3 control, 4 named by the user, 5 unused.
-std::string piece(std::string_view text, float score, std::uint64_t type) {
-  std::string message = bytes_field(1, text) + number(2 << 3 | 5);
-  const auto bits = std::bit_cast<std::uint32_t>(score);
-  for (int shift = 0; shift < 32; shift += 8) message += static_cast<char>(bits >> shift);
-  return bytes_field(1, message + number_field(3, type));
 }
 
 // Put at the end of a file, these change it: of a field that is there twice, the last counts.
