@@ -13,7 +13,7 @@
 #include <random>
 
 using namespace monomorph::data;
-using namespace monomorph::testing;
+using monomorph::testing::bytes_field, monomorph::testing::number_field, monomorph::testing::piece;
 using nlohmann::json;
 using Ids = std::vector<std::int32_t>;
 
