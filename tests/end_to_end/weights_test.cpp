@@ -160,12 +160,13 @@ TEST_CASE(
     const ProcessResult result = place.run({"score", "--checkpoint", place / run, "--text", "first citizen"});
     check_success(result);
     std::vector<Json> offsets;
-    for (const Json& token : Json::parse(result.out).at("tokens")) offsets.push_back(token.at("offset"));
+    const Json scored = Json::parse(result.out);
+    for (const Json& token : scored.at("tokens")) offsets.push_back(token.at("offset"));
     return offsets;
   };
   const auto tokens = tokens_of("imported");
   CHECK(tokens.size() > 3);
-  check_success(place.train("tuned", {"weights.from=" + place / "imported", "run.steps=1",
+  check_success(place.train("tuned", {"weights.from=" + place / "imported", "run.steps=4",
                                       "data.tokenizer=" + place / "imported/tokenizer.model"}));
   CHECK(tokens_of("tuned") == tokens);
   CHECK(read_bytes(place / "tuned/tokenizer.model") == model);
