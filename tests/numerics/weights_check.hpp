@@ -141,9 +141,10 @@ void check_travels(const std::string& name, const std::string& differs = "", boo
   // In 16 bits, what is imported and exported again stays as it was first rounded.
   for (const DType dtype : {DType::bf16, DType::fp16}) {
     const std::string rounded = folder / std::string(name_of(dtype));
-    train::export_folder(recipe, imported.checkpoint, rounded, {.dtype = dtype, .family = asked});
+    const train::ExportOptions how{.dtype = dtype, .family = asked, .special_tokens = special};
+    train::export_folder(recipe, imported.checkpoint, rounded, how);
     const auto narrow = train::import_weights(recipe, rounded, rounded + "_imported");
-    train::export_folder(recipe, narrow.checkpoint, rounded + "_again", {.dtype = dtype, .family = asked});
+    train::export_folder(recipe, narrow.checkpoint, rounded + "_again", how);
     CHECK(contents_of(rounded + "_again") == contents_of(rounded));
   }
 }

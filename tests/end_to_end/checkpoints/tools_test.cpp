@@ -33,7 +33,7 @@ TEST_CASE("monomorph-checkpoint needs no LibTorch") {
   const ProcessResult libraries = run_process({"ldd", program("monomorph-checkpoint")});
   CHECK(libraries.exit_code == 0);
   CHECK(contains(libraries.out, "libstdc++"));
-  for (const std::string name : {"torch", "c10", "cuda", "gloo", "not found"})
+  for (const std::string name : {"libtorch", "libc10", "libcuda", "libgloo", "not found"})
     CHECK_FALSE(contains(libraries.out, name));
 }
 
