@@ -152,6 +152,7 @@ TEST_CASE(
   const Exported place("tiny_llama");
   std::string model = piece("<unk>", 0, 2) + piece("\u2581", -1, 1);
   for (char letter = 'a'; letter <= 'z'; ++letter) model += piece(std::string(1, letter), -2, 1);
+  for (int id = 28; id < 512; ++id) model += piece("<" + std::to_string(id) + ">", -20, 1);  // as many as the data has
   fs::remove(place / "model/tokenizer.json");
   fs::remove(place / "model/tokenizer_config.json");
   write_bytes(place / "model/tokenizer.model", model);
