@@ -1,5 +1,7 @@
 #include <monomorph/model/autograd_block.hpp>
 
+#include "model/autograd_graph.hpp"
+
 #include <monomorph/core/error.hpp>
 #include <monomorph/model/part_tensors.hpp>
 #include <monomorph/runtime/kernels/elementwise.hpp>
@@ -48,28 +50,17 @@ View view_of(const at::Tensor& contiguous, DType dtype) {
   return {static_cast<std::byte*>(contiguous.data_ptr()), dtype, {contiguous.numel() / cols, cols}};
 }
 
-}  // namespace
-
 /// x and the parameters are the leaves of the graph, and y is its result.
-struct AutogradTape::Graph {
+struct Tensors {
   at::Tensor x_BTD, y_BTD;
   std::vector<at::Tensor> parameters;
 };
 
-AutogradTape::AutogradTape() = default;
-AutogradTape::~AutogradTape() = default;
-AutogradTape::AutogradTape(AutogradTape&&) noexcept = default;
-
-AutogradTape::Graph& AutogradTape::graph(int block) {
-  if (static_cast<std::size_t>(block) >= graphs_.size()) graphs_.resize(block + 1);
-  auto& graph = graphs_[block];
-  if (!graph) graph = make_owned<Graph>();
-  return *graph;
-}
+}  // namespace
 
 at::Tensor AutogradTape::run(const BlockTensors& t, const Block& block, bool keep) {
   const c10::AutoGradMode mode(keep);
-  Graph graph{stream(t, t.x_MD), {}, {}};
+  Tensors graph{stream(t, t.x_MD), {}, {}};
   graph.x_BTD.set_requires_grad(keep);
   for (const TensorInfo& info : block.layout) {
     graph.parameters.push_back(parameter_of(t.params, info));
@@ -82,7 +73,7 @@ at::Tensor AutogradTape::run(const BlockTensors& t, const Block& block, bool kee
                             "returns",
                             block.name));
   at::Tensor y = graph.y_BTD.detach();
-  if (keep) this->graph(t.block) = std::move(graph);
+  if (keep) this->graph(t.block).tensors = std::make_shared<Tensors>(std::move(graph));
   return y;
 }
 
@@ -94,20 +85,21 @@ void AutogradTape::forward(const BlockTensors& t, const Block& block, bool keep)
 void AutogradTape::recompute(const BlockTensors& t, const Block& block) { run(t, block, true); }
 
 void AutogradTape::backward(const BlockTensors& t, const Block& block) {
-  const Owned<Graph> graph = std::exchange(graphs_[t.block], nullptr);
+  const Owned<Graph> kept = std::exchange(graphs_[t.block], nullptr);
+  Tensors& graph = *static_cast<Tensors*>(kept->tensors.get());
   // With equal dtypes autograd adds into the flat gradient itself; else it allocates, and the sum follows below.
   const bool adds_in_place = t.gradients.dtype() == t.params.dtype();
   for (int i = 0; t.gradients.present() && i < block.layout.size(); ++i) {
     const View gradient = t.gradients[block.layout[i].slice];
     if (!gradient.present()) continue;
     if (!t.accumulate) cpu::zero(cpu::Queue{}, gradient);
-    if (adds_in_place) graph->parameters[i].mutable_grad() = parameter_of(t.gradients, block.layout[i]);
+    if (adds_in_place) graph.parameters[i].mutable_grad() = parameter_of(t.gradients, block.layout[i]);
   }
-  graph->y_BTD.backward(stream(t, t.dx_MD).clone());
-  stream(t, t.dx_MD).copy_(graph->x_BTD.grad());
+  graph.y_BTD.backward(stream(t, t.dx_MD).clone());
+  stream(t, t.dx_MD).copy_(graph.x_BTD.grad());
   if (adds_in_place) return;
   for (int i = 0; i < block.layout.size(); ++i)
-    if (const at::Tensor& gradient = graph->parameters[i].grad(); gradient.defined())
+    if (const at::Tensor& gradient = graph.parameters[i].grad(); gradient.defined())
       parameter_of(t.gradients, block.layout[i]).add_(gradient);
 }
 

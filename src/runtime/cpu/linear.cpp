@@ -161,6 +161,7 @@ template <class Before> void run(const Product& product, Before before) {
           ? DType::fp64
           : DType::fp32;
   const bool narrow = is_narrow(product);
+  if (!narrow) monomorph::detail::load_products();
   const Multiply multiply = narrow                               ? multiply_few_rows
                             : library_multiplies(product, wider) ? multiply_as_stored
                                                                  : multiply_converted;

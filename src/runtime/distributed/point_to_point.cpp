@@ -4,14 +4,11 @@
 #include "runtime/distributed/first_line.hpp"
 #include "runtime/distributed/free_descriptors.hpp"
 #include "runtime/distributed/local_address.hpp"
-#include "runtime/distributed/store_handle.hpp"
 #include "runtime/distributed/with_timeout.hpp"
 
-#include <ATen/ops/from_blob.h>
 #include <fmt/format.h>
 #include <cstdlib>
 #include <string_view>
-#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
 namespace monomorph::distributed {
 namespace {
@@ -20,15 +17,15 @@ bool is_loopback(std::string_view address) { return address.starts_with("127.") 
 
 /// Users name the network as for PyTorch, by GLOO_SOCKET_IFNAME. Otherwise it is the one that leads to the rendezvous:
 /// a machine's own name often stands for its loopback interface, which no other machine reaches.
-auto network_device(const std::string& rendezvous_host) {
+libtorch::Network network_towards(const std::string& rendezvous_host) {
+  using By = libtorch::Network::By;
   const char* const interface = std::getenv("GLOO_SOCKET_IFNAME");
-  if (interface != nullptr && *interface != '\0') return c10d::ProcessGroupGloo::createDeviceForInterface(interface);
-  if (is_loopback(rendezvous_host)) return c10d::ProcessGroupGloo::createDeviceForHostname(rendezvous_host);
+  if (interface != nullptr && *interface != '\0') return {By::interface, interface};
+  if (is_loopback(rendezvous_host)) return {By::address, rendezvous_host};
   constexpr const char* elsewhere = "192.0.2.1";  // an address for documentation (RFC 5737): by the default route
   for (const std::string& host : {rendezvous_host, std::string(elsewhere)})
-    if (const auto address = address_towards(host); address && !is_loopback(*address))
-      return c10d::ProcessGroupGloo::createDeviceForHostname(*address);
-  return c10d::ProcessGroupGloo::createDefaultDevice();
+    if (const auto address = address_towards(host); address && !is_loopback(*address)) return {By::address, *address};
+  return {By::itself, ""};
 }
 
 /// Turns whatever Gloo throws into a failure of the other rank.
@@ -40,16 +37,12 @@ template <class Act> auto as_rank_failure(int other, bool sends, Act act) {
   }
 }
 
-std::vector<at::Tensor> bytes_of(const View& view) { return {at::from_blob(view.data, {view.bytes()}, at::kByte)}; }
+std::span<std::byte> bytes_of(const View& view) { return {view.data, static_cast<std::size_t>(view.bytes())}; }
 
 }  // namespace
 
-struct PointToPoint::Group {
-  c10::intrusive_ptr<c10d::ProcessGroupGloo> gloo;
-};
-
 struct PointToPoint::Message::Work {
-  c10::intrusive_ptr<c10d::Work> work;
+  std::unique_ptr<libtorch::Message> message;
   int other;
   bool sends;
 };
@@ -58,16 +51,12 @@ PointToPoint::PointToPoint(const Store& store, int rank, int size, const std::st
                            std::chrono::milliseconds time_limit)
     : rank_(rank), size_(size), sent_bytes_(static_cast<std::size_t>(size) * n_channels) {
   check_free_descriptors(peer_descriptors(size));
-  constexpr int waits_to_connect = 5;  // Gloo's own: it waits for so many times the limit that it is given
-  const auto options = c10d::ProcessGroupGloo::Options::create(time_limit / waits_to_connect);
-  options->threads = 1;  // of Gloo's own collectives, which nobody calls
+  const libtorch::Library& library = libtorch::library();
   try {
-    options->devices.push_back(network_device(rendezvous_host));
-    const auto connect = [table = store.handle().store, rank, size, options] {
-      return c10::make_intrusive<c10d::ProcessGroupGloo>(table, rank, size, options);
+    const auto connect = [=, &library, table = store.table(), network = network_towards(rendezvous_host)] {
+      return library.connect(table, rank, size, network, time_limit);
     };
-    group_ = std::make_unique<Group>(Group{with_timeout(time_limit + grace, connect)});
-    group_->gloo->setTimeout(time_limit);
+    connections_ = with_timeout(time_limit + grace, connect);
   } catch (const std::exception& failure) {
     throw Error("RANK-10",
                 fmt::format("rank {} can't connect with the other {} within {} s ({}); see whether they run and can "
@@ -85,22 +74,22 @@ PointToPoint::Message& PointToPoint::Message::operator=(Message&&) noexcept = de
 PointToPoint::Message::~Message() = default;
 
 void PointToPoint::Message::wait() {
-  as_rank_failure(work_->other, work_->sends, [&] { work_->work->wait(); });
+  as_rank_failure(work_->other, work_->sends, [&] { work_->message->wait(); });
 }
 
 PointToPoint::Message PointToPoint::send(int to, Channel channel, View contiguous) {
   sent_bytes_[place(to, channel)] += contiguous.bytes();
-  std::vector<at::Tensor> bytes = bytes_of(contiguous);
-  return Message(std::make_unique<Message::Work>(
-      Message::Work{as_rank_failure(to, true, [&] { return group_->gloo->send(bytes, to, static_cast<int>(channel)); }),
-                    to, true}));
+  return Message(std::make_unique<Message::Work>(Message::Work{
+      as_rank_failure(to, true,
+                      [&] { return connections_->send(to, static_cast<int>(channel), bytes_of(contiguous)); }),
+      to, true}));
 }
 
 PointToPoint::Message PointToPoint::receive(int from, Channel channel, View contiguous) {
-  std::vector<at::Tensor> bytes = bytes_of(contiguous);
   return Message(std::make_unique<Message::Work>(Message::Work{
-      as_rank_failure(from, false, [&] { return group_->gloo->recv(bytes, from, static_cast<int>(channel)); }), from,
-      false}));
+      as_rank_failure(from, false,
+                      [&] { return connections_->receive(from, static_cast<int>(channel), bytes_of(contiguous)); }),
+      from, false}));
 }
 
 }  // namespace monomorph::distributed

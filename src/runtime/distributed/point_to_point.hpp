@@ -55,8 +55,7 @@ class PointToPoint {
     return static_cast<std::size_t>(to) * n_channels + static_cast<std::size_t>(channel);
   }
 
-  struct Group;
-  std::unique_ptr<Group> group_;
+  std::unique_ptr<libtorch::Connections> connections_;
   int rank_, size_;
   std::vector<std::int64_t> sent_bytes_;  ///< by rank and channel, each of which one thread alone sends on
 };

@@ -2,28 +2,24 @@
 
 #include "runtime/distributed/first_line.hpp"
 #include "runtime/distributed/free_descriptors.hpp"
-#include "runtime/distributed/quiet_c10d.hpp"
+#include "runtime/machine/libtorch.hpp"
 
 #include <monomorph/core/error.hpp>
 
 #include <fmt/format.h>
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 namespace monomorph {
 
 struct RendezvousServer::Server {
-  c10::intrusive_ptr<c10d::TCPStore> store;
+  std::shared_ptr<libtorch::Store> store;
+  int port = 0;
 };
 
-RendezvousServer::RendezvousServer(int ranks) {
+RendezvousServer::RendezvousServer(int ranks) : server_(std::make_unique<Server>()) {
   distributed::check_free_descriptors(distributed::server_descriptors(ranks));
-  distributed::quiet_c10d();
-  c10d::TCPStoreOptions options;
-  options.port = 0;  // any that is free
-  options.isServer = true;
-  options.waitWorkers = false;
+  const libtorch::Library& library = libtorch::library();
   try {
-    server_ = std::make_unique<Server>(Server{c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options)});
+    server_->store = library.served_store(server_->port);
   } catch (const std::exception& failure) {
     throw Error("RANK-03", fmt::format("no port can be opened on 127.0.0.1 for the ranks to meet ({})",
                                        distributed::first_line(failure)));
@@ -31,6 +27,6 @@ RendezvousServer::RendezvousServer(int ranks) {
 }
 
 RendezvousServer::~RendezvousServer() = default;
-int RendezvousServer::port() const { return server_->store->getPort(); }
+int RendezvousServer::port() const { return server_->port; }
 
 }  // namespace monomorph

@@ -1,15 +1,12 @@
+#include "runtime/distributed/store.hpp"
+
 #include "runtime/distributed/failures.hpp"
 #include "runtime/distributed/first_line.hpp"
-#include "runtime/distributed/quiet_c10d.hpp"
-#include "runtime/distributed/store_handle.hpp"
 #include "runtime/distributed/with_timeout.hpp"
 
 #include <monomorph/core/error.hpp>
 
 #include <fmt/format.h>
-#include <torch/csrc/distributed/c10d/HashStore.hpp>
-#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 namespace monomorph::distributed {
 namespace {
@@ -21,20 +18,13 @@ Error gone(const std::exception& failure) {
 
 }  // namespace
 
-Store Store::in_process() {
-  return Store(std::make_shared<const Handle>(Handle{c10::make_intrusive<c10d::HashStore>()}));
-}
+Store Store::in_process() { return Store(libtorch::library().store_in_process()); }
 
 Store Store::tcp(const std::string& host, int port, bool serves, std::chrono::milliseconds time_limit) {
-  quiet_c10d();
-  c10d::TCPStoreOptions options;
-  options.port = static_cast<std::uint16_t>(port);
-  options.isServer = serves;
-  options.waitWorkers = false;
-  options.timeout = time_limit;
+  const libtorch::Library& library = libtorch::library();
   try {
-    const auto open = [=] { return c10::make_intrusive<c10d::TCPStore>(host, options); };
-    return Store(std::make_shared<const Handle>(Handle{with_timeout(time_limit + grace, open)}));
+    return Store(with_timeout(time_limit + grace,
+                              [=, &library] { return library.store(host, port, serves, time_limit); }));
   } catch (const std::exception& failure) {
     throw Error("RANK-04",
                 fmt::format("the ranks' rendezvous {}:{} can't be {} ({}); see that MASTER_ADDR and "
@@ -45,7 +35,7 @@ Store Store::tcp(const std::string& host, int port, bool serves, std::chrono::mi
 
 void Store::set(const std::string& key, const std::string& value) {
   try {
-    handle_->store->set(key, value);
+    table_->set(key, value);
   } catch (const std::exception& failure) {
     throw gone(failure);
   }
@@ -53,10 +43,7 @@ void Store::set(const std::string& key, const std::string& value) {
 
 std::string Store::get(const std::string& key, int from, std::chrono::milliseconds time_limit) {
   try {
-    return with_timeout(time_limit + grace, [handle = handle_, key, time_limit] {
-      handle->store->wait({key}, time_limit);
-      return handle->store->get_to_str(key);
-    });
+    return with_timeout(time_limit + grace, [table = table_, key, time_limit] { return table->get(key, time_limit); });
   } catch (const std::exception& failure) {
     if (!is_time_limit(first_line(failure))) throw gone(failure);
     throw absent_ranks({from}, time_limit);
@@ -65,7 +52,7 @@ std::string Store::get(const std::string& key, int from, std::chrono::millisecon
 
 void Store::remove(const std::string& key) {
   try {
-    handle_->store->deleteKey(key);
+    table_->remove(key);
   } catch (const std::exception& failure) {
     throw gone(failure);
   }
@@ -73,14 +60,14 @@ void Store::remove(const std::string& key) {
 
 bool Store::has(const std::string& key) {
   try {
-    return with_timeout(grace, [handle = handle_, key] { return handle->store->check({key}); });
+    return with_timeout(grace, [table = table_, key] { return table->has(key); });
   } catch (const std::exception& failure) {
     throw gone(failure);
   }
 }
 
 Store Store::under(const std::string& name) const {
-  return Store(std::make_shared<const Handle>(Handle{c10::make_intrusive<c10d::PrefixStore>(name, handle_->store)}));
+  return Store(libtorch::library().store_under(name, table_));
 }
 
 }  // namespace monomorph::distributed

@@ -1,4 +1,6 @@
 #pragma once
+#include "runtime/machine/libtorch.hpp"
+
 #include <chrono>
 #include <memory>
 #include <string>
@@ -8,8 +10,6 @@ namespace monomorph::distributed {
 /// c10d's store: a small table of texts that all ranks see, in which they exchange addresses and leave notes.
 class Store {
  public:
-  struct Handle;  ///< c10d's own object, which process groups are made with
-
   /// For ranks that are threads of one process.
   static Store in_process();
   /// Connects to the server of the table, which is in the process that calls this with `serves`.
@@ -28,11 +28,12 @@ class Store {
   /// The same table, with `name` in front of each key.
   Store under(const std::string& name) const;
 
-  const Handle& handle() const { return *handle_; }
+  /// c10d's own, with which ranks are connected.
+  const std::shared_ptr<libtorch::Store>& table() const { return table_; }
 
  private:
-  explicit Store(std::shared_ptr<const Handle> handle) : handle_(std::move(handle)) {}
-  std::shared_ptr<const Handle> handle_;
+  explicit Store(std::shared_ptr<libtorch::Store> table) : table_(std::move(table)) {}
+  std::shared_ptr<libtorch::Store> table_;
 };
 
 }  // namespace monomorph::distributed

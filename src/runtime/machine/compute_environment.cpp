@@ -1,16 +1,15 @@
 #include <monomorph/runtime/machine/compute_environment.hpp>
 
 #include "runtime/machine/isa.hpp"
+#include "runtime/machine/libtorch.hpp"
 
 #include <monomorph/runtime/machine/parallel.hpp>
-
-#include <ATen/Version.h>
 
 namespace monomorph {
 
 ComputeEnvironment compute_environment() {
   return {.instruction_set = std::string(detail::name_of(detail::active_isa())),
-          .libtorch = at::show_config(),
+          .libtorch = libtorch::library().description(),
           .threads = compute_threads()};
 }
 
