@@ -75,7 +75,8 @@ endif()
 add_library(monomorph::torch INTERFACE IMPORTED GLOBAL)
 target_include_directories(monomorph::torch SYSTEM INTERFACE ${torch_include})
 target_compile_definitions(monomorph::torch INTERFACE _GLIBCXX_USE_CXX11_ABI=1)
-target_link_libraries(monomorph::torch INTERFACE ${torch_lib}/libtorch_cpu.so ${torch_lib}/libc10.so)
+# It exports functions of the standard library, which is named before it, so that nobody takes them, and needs it, there.
+target_link_libraries(monomorph::torch INTERFACE stdc++ ${torch_lib}/libtorch_cpu.so ${torch_lib}/libc10.so)
 # The wheel's OpenMP is named like the system's, so that the loader keeps one of them for us and for LibTorch.
 if(EXISTS ${torch_lib}/libgomp.so.1)
   target_link_libraries(monomorph::torch INTERFACE ${torch_lib}/libgomp.so.1)

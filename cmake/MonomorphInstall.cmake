@@ -23,9 +23,12 @@ if(MONOMORPH_INSTALL_LIBTORCH)
   install(DIRECTORY ${torch_site}/nvidia/cu13/lib/ DESTINATION ${site_dir}/nvidia/cu13/lib OPTIONAL MESSAGE_NEVER
     FILES_MATCHING PATTERN libcudart.so* PATTERN libcupti.so*)
   set(installed_torch "\${CMAKE_CURRENT_LIST_DIR}/../../monomorph/torch")
+  set_target_properties(monomorph_libtorch PROPERTIES INSTALL_RPATH "$ORIGIN/torch/lib")
 else()
   set(installed_torch ${MONOMORPH_TORCH_DIR})
+  set_target_properties(monomorph_libtorch PROPERTIES INSTALL_RPATH ${torch_lib})
 endif()
+install(TARGETS monomorph_libtorch LIBRARY DESTINATION ${site_dir})
 
 if(TARGET monomorph::parquet)  # Arrow comes along, too
   cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY ${CMAKE_INSTALL_FULL_BINDIR} OUTPUT_VARIABLE to_libraries)

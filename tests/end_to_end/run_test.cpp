@@ -314,6 +314,22 @@ TEST_CASE("MONOMORPH_ISA limits the instruction set of our kernels and of LibTor
   CHECK(contains(compute.at("libtorch").dump(), "CPU capability usage: DEFAULT"));
 }
 
+TEST_CASE("a program loads LibTorch when it first needs it, and says in a line when it can't") {
+  const ProcessResult libraries = run_process({"ldd", program("tiny_gpt2")});
+  CHECK(libraries.exit_code == 0);
+  CHECK(contains(libraries.out, "libstdc++"));
+  for (const std::string name : {"libtorch", "libc10", "not found"}) CHECK_FALSE(contains(libraries.out, name));
+  const Workplace place("tiny_gpt2");
+  std::filesystem::create_directory(place / "broken");
+  write_bytes(place / "broken/libmonomorph_libtorch.so", "");
+  const Process::Environment broken = {{"LD_LIBRARY_PATH", place / "broken"}};
+  CHECK(place.run({"describe"}, broken).exit_code == 0);
+  check_refusal(place.run({"--hparams", "nowhere.json"}, broken), 2, {"nowhere.json"});
+  const Arguments training = place.training("run", {"run.steps=1", "schedule.warmup_steps=0"});
+  check_refusal(place.run(training, broken), 1, {"[RUN-33]", "libmonomorph_libtorch.so"});
+  CHECK_FALSE(std::filesystem::exists(place / "run"));
+}
+
 TEST_CASE("metrics have what the hardware computes beside what the model needs, and the time beside the steps") {
   const Workplace place("tiny_gpt2");  // EveryNthBlock<2> computes one of its two blocks again
   REQUIRE(place
