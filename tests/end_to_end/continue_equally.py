@@ -8,10 +8,11 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / ".deps/llama_cpp"))
 try:
     import llama_cpp
 except ImportError as missing:
-    print(f"skipped: {missing}; pip install llama-cpp-python")
+    print(f"skipped: {missing}; tools/setup/install --llama-cpp installs it")
     sys.exit(0)
 
 PROMPTS = ["ROMEO: I am", "  What, ho!\n", "First Citizen"]
