@@ -34,10 +34,6 @@ monomorph_import(utf8proc libutf8proc-dev utf8proc.h utf8proc)
 monomorph_import(pcre2 libpcre2-dev pcre2.h pcre2-8)
 monomorph_import(sentencepiece libsentencepiece-dev sentencepiece_processor.h sentencepiece)
 monomorph_import(simdjson libsimdjson-dev simdjson.h simdjson)
-monomorph_import(gloo libgloo-dev gloo/algorithm.h)  # only opaque pointers: the library itself is LibTorch's
-target_compile_definitions(monomorph::gloo INTERFACE USE_C10D_GLOO)  # as LibTorch was built
-# c10d's headers want torch/types.h, of LibTorch's C++ API.
-target_include_directories(monomorph::gloo SYSTEM INTERFACE ${MONOMORPH_TORCH_DIR}/include/torch/csrc/api/include)
 
 # What not everybody needs is optional: what decompresses inputs, and what speaks HTTP.
 # monomorph_import_optional(<name> <package> <header> <library> <what is missing without it>): monomorph::<name> does

@@ -1,5 +1,9 @@
 # What programs call of LibTorch, but for blocks that LibTorch differentiates: libmonomorph_libtorch.so, which a program
 # loads when it first needs it (src/runtime/machine/libtorch.hpp). Included from the root, after monomorph_runtime.
+monomorph_import(gloo libgloo-dev gloo/algorithm.h)  # only opaque pointers: the library itself is LibTorch's
+target_compile_definitions(monomorph::gloo INTERFACE USE_C10D_GLOO)  # as LibTorch was built
+# c10d's headers want torch/types.h, of LibTorch's C++ API.
+target_include_directories(monomorph::gloo SYSTEM INTERFACE ${MONOMORPH_TORCH_DIR}/include/torch/csrc/api/include)
 file(GLOB sources CONFIGURE_DEPENDS src/runtime/libtorch/*.cpp)
 add_library(monomorph_libtorch MODULE ${sources})
 target_include_directories(monomorph_libtorch PRIVATE src)
