@@ -125,7 +125,7 @@ void check_kills(Save save, int n_kills) {
   const auto save_duration = duration_of([&] { save(folder.path(), 0, 2); });
   std::mt19937 random(7);
   std::int64_t latest_step = 0;
-  // On a machine that does much else, every kill may come before the first save has ended; more kills follow until one has.
+  // On a busy machine every kill may come before the first save has ended; more kills follow until one has.
   for (int round = 0; round < n_kills || (latest_step == 0 && round < 10 * n_kills); ++round) {
     CAPTURE(round);
     const pid_t child = start_child([&] {
