@@ -23,8 +23,8 @@ Store Store::in_process() { return Store(libtorch::library().store_in_process())
 Store Store::tcp(const std::string& host, int port, bool serves, std::chrono::milliseconds time_limit) {
   const libtorch::Library& library = libtorch::library();
   try {
-    return Store(with_timeout(time_limit + grace,
-                              [=, &library] { return library.store(host, port, serves, time_limit); }));
+    return Store(
+        with_timeout(time_limit + grace, [=, &library] { return library.store(host, port, serves, time_limit); }));
   } catch (const std::exception& failure) {
     throw Error("RANK-04",
                 fmt::format("the ranks' rendezvous {}:{} can't be {} ({}); see that MASTER_ADDR and "
@@ -66,8 +66,6 @@ bool Store::has(const std::string& key) {
   }
 }
 
-Store Store::under(const std::string& name) const {
-  return Store(libtorch::library().store_under(name, table_));
-}
+Store Store::under(const std::string& name) const { return Store(libtorch::library().store_under(name, table_)); }
 
 }  // namespace monomorph::distributed

@@ -55,7 +55,7 @@ class LoadedLibrary final : public Library {
 }  // namespace
 }  // namespace monomorph::libtorch
 
-extern "C" [[gnu::visibility("default")]] const monomorph::libtorch::Library& monomorph_libtorch() {
+extern "C" [[gnu::visibility("default")]] const monomorph::libtorch::Library* monomorph_libtorch() {
   static const monomorph::libtorch::LoadedLibrary library;
-  return library;
+  return &library;
 }

@@ -42,9 +42,9 @@ const Library& load() {
     if (access(path.c_str(), F_OK) != 0) continue;
     void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) throw cannot_load(dlerror());
-    const auto get = reinterpret_cast<const Library& (*)()>(dlsym(library, entry));
+    const auto get = reinterpret_cast<const Library* (*)()>(dlsym(library, entry));
     if (get == nullptr) throw cannot_load(dlerror());
-    return get();
+    return *get();
   }
   throw cannot_load(fmt::format("{} is in none of the folders where the program looks for libraries", file));
 }
