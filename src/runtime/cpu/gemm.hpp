@@ -13,8 +13,8 @@ struct GemmShape {
   Transpose a = Transpose::no, b = Transpose::no;
 };
 
-/// Loads the library that multiplies, which the first product would do, too: on a thread of a team of which it could not
-/// report a failure.   @throws Error [RUN-33] it can't be loaded
+/// Loads the library that multiplies, which the first product would do, too: on a thread of a team of which it could
+/// not report a failure.   @throws Error [RUN-33] it can't be loaded
 void load_products();
 
 void gemm(const GemmShape& shape, float alpha, const float* a, std::int64_t lda, const float* b, std::int64_t ldb,
