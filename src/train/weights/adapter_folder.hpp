@@ -60,6 +60,8 @@ class AdaptedWeights : public WeightsSource {
   const Shape* find(const std::string& name) const override { return of(name).find(name); }
   void read(const std::string& name, std::int64_t first, View to) override { of(name).read(name, first, to); }
   bool read_nf4(const std::string& name, const Nf4Matrix& to) override { return of(name).read_nf4(name, to); }
+  void dequantize_nf4(const std::string& name, View to) override { of(name).dequantize_nf4(name, to); }
+  std::string note_of_reading() const override { return base_->note_of_reading(); }
 
  private:
   WeightsSource& of(const std::string& name) const;

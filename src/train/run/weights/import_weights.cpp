@@ -123,6 +123,7 @@ ImportedWeights import_weights(const RecipeProgram& recipe, const std::string& f
   copy_companion_files(folder, output);
   keep_special_token_ids(special_tokens, output);
   if (!record_tensors(recipe).empty()) notes.emplace_back(records_begin_anew);
+  if (std::string note = source->note_of_reading(); !note.empty()) notes.push_back(std::move(note));
   if (const std::string warning = warning_of(numbers, folder); !warning.empty()) notes.push_back(warning);
   notes.insert(notes.end(), saved.warnings.begin(), saved.warnings.end());
   return {saved.path, std::move(notes)};
