@@ -92,9 +92,7 @@ std::optional<std::string> FolderWeights::name_in_file(const std::string& name) 
   for (const auto& [end, older] : family.older_names)
     if (name.ends_with(end)) names.push_back(name.substr(0, name.size() - end.size()) + std::string(older));
   for (const std::string& one : names) {
-    const std::string other = one.starts_with(family.optional_prefix) ? one.substr(family.optional_prefix.size())
-                                                                      : std::string(family.optional_prefix) + one;
-    for (const std::string& candidate : {one, other})
+    for (const std::string& candidate : {one, other_name(family, one)})
       if (tensors_.find(candidate) != nullptr) return candidate;
   }
   return std::nullopt;
