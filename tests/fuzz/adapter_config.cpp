@@ -13,11 +13,13 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string path = folder.path() + "/adapter_config.json";
   return fuzz::refusing([&] {
     const LowRankSpec spec{.rank = 8, .alpha = 16};
-    train::check_adapter_config(path, spec, "a_recipe");
+    const train::AdapterRanks forms[]{{{"c_attn", 8}, {"c_fc", 8}}, {{"c_attn", 24}, {"c_fc", 8}}};
+    fuzz::require(train::check_adapter_config(path, spec, forms, "a_recipe").form < 2, "a form is one of those given");
     const LowRankSpec other{.rank = 4, .alpha = 16};
+    const train::AdapterRanks other_forms[]{{{"c_attn", 4}, {"c_fc", 4}}, {{"c_attn", 12}, {"c_fc", 4}}};
     bool is_refused = false;
     try {
-      train::check_adapter_config(path, other, "another_recipe");
+      train::check_adapter_config(path, other, other_forms, "another_recipe");
     } catch (const Error&) {
       is_refused = true;
     }

@@ -359,6 +359,8 @@ def adapter_configs():
     seed("adapter_config", "accepted", json.dumps(usual))
     seed("adapter_config", "real_numbers", json.dumps(usual | {"r": 8.0, "lora_alpha": 16.5, "lora_dropout": 1e300}))
     seed("adapter_config", "patterns", json.dumps(usual | {"rank_pattern": {"q_proj": 4}, "modules_to_save": ["lm_head"], "use_dora": True}))
+    joined = {"rank_pattern": {"c_attn": 24}, "alpha_pattern": {"c_attn": 48}}
+    seed("adapter_config", "joined", json.dumps(usual | {"target_modules": ["c_attn", "c_fc"]} | joined))
     seed("adapter_config", "not_lora", json.dumps({"peft_type": ["LORA"], "r": "8"}))
     seed("adapter_config", "key_twice", '{"peft_type": "LORA", "r": 8, "r": 4}')
 
@@ -372,7 +374,7 @@ def quantized_matrices():
     seed("quantized_matrix", "negative", json.dumps(usual | {"shape": [-2, -64]}))
     seed("quantized_matrix", "infinite", json.dumps(usual).replace("0.25", "1e999"))
     seed("quantized_matrix", "fp4", json.dumps(usual | {"quant_type": "fp4"}))
-    seed("quantized_matrix", "single", json.dumps({key: usual[key] for key in ("quant_type", "blocksize", "dtype", "shape")}))
+    seed("quantized_matrix", "scales_in_fp32", json.dumps({key: usual[key] for key in ("quant_type", "blocksize", "dtype", "shape")}))
 
 
 def weights_indices():

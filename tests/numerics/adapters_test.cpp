@@ -146,8 +146,10 @@ TEST_CASE("of adapters what is missing, left over or of another shape is told, a
   const auto renamed = [](const std::string& from, const std::string& to) {
     return [=](ChangedAdapters& changed) { changed.weights.replace(changed.weights.find(from), from.size(), to); };
   };
-  check_refused("WEIGHTS-09", {"layers.0.attention.q.lora_A is missing", "X_proj.lora_A.weight\" is not used"},
-                renamed("layers.0.self_attn.q_proj.lora_A", "layers.0.self_attn.X_proj.lora_A"));
+  check_refused("WEIGHTS-09",
+                {"layers.0.attention.q.lora_A is missing", "layers.9.self_attn.q_proj.lora_A.weight\" is not used",
+                 "change LowRankSpec::targets"},
+                renamed("layers.0.self_attn.q_proj.lora_A", "layers.9.self_attn.q_proj.lora_A"));
   check_refused("WEIGHTS-09", {"is [48, 4] and must be [4, 48]"}, renamed("\"shape\":[4,48]", "\"shape\":[48,4]"));
   check_refused("WEIGHTS-07", {"must be a matrix"}, renamed("\"shape\":[4,48]", "\"shape\":[192] "));
   check_refused("SAFETENSORS-06", {"adapter_model.safetensors"},
@@ -155,15 +157,26 @@ TEST_CASE("of adapters what is missing, left over or of another shape is told, a
   check_refused("SAFETENSORS-01", {}, [](auto& changed) { changed.weights.clear(); });
 }
 
-TEST_CASE("what peft has no adapters for, and a folder without any where a recipe has some, is refused") {
+TEST_CASE("adapters of what no recipe has any for are refused by its name") {
+  AdapterFile file("llama");
+  for (const char* const name :
+       {"lm_head.lora_A.weight", "lm_head.base_layer.weight", "model.embed_tokens.lora_embedding_B",
+        "model.layers.0.block_sparse_moe.experts.3.w1.lora_B.weight",
+        "model.layers.1.block_sparse_moe.experts.0.w1.lora_B.weight", "model.norm.weight"})
+    file.matrices[std::string("base_model.model.") + name] = {1, 1, {0}};
   const TemporaryFolder folder;
-  using with_queries = Adapted<recipes::gpt2, LowRankSpec{.rank = 2, .alpha = 3}>;
-  const std::string fused = error_of([&] {
-    train::import_weights(detail::program_of<with_queries>(), fixture("gpt2"), folder / "imported", adapters("gpt2"));
+  file.write_to(folder / "adapters");
+  const std::string refused = error_of([&] {
+    train::import_weights(detail::program_of<llama_adapted>(), fixture("llama"), folder / "a", folder / "adapters");
   });
-  CAPTURE(fused);
-  CHECK(fused.starts_with("[ADAPTER-03]"));
-  CHECK(contains(fused, "attention.q.weight in one tensor with others"));
+  CAPTURE(refused);
+  CHECK(refused.starts_with("[ADAPTER-06]"));
+  CHECK(contains(refused,
+                 "are of lm_head, model.embed_tokens, model.layers.#.block_sparse_moe.experts.#.w1, model.norm, too"));
+}
+
+TEST_CASE("a folder without adapters where a recipe has some, or with some where they are to be written, is refused") {
+  const TemporaryFolder folder;
   const train::RecipeProgram recipe = detail::program_of<llama_adapted>();
   CHECK(error_of([&] { train::import_weights(recipe, fixture("llama"), folder / "a"); }).starts_with("[ADAPTER-05]"));
   CHECK(error_of([&] {

@@ -1,6 +1,7 @@
 // The head for masked tokens that BERT has, against that of Hugging Face's transformers: logits, a loss, and the
 // gradients that PyTorch's autograd makes of it in fp64 (tests/fixtures/weights/README.md).
 #include "fixtures/weights/recipes/gpt2.hpp"
+#include "numerics/adapters_check.hpp"
 #include "numerics/perturb.hpp"
 #include "support/adamw_update.hpp"
 #include "support/one_sequence.hpp"
@@ -103,6 +104,10 @@ void check_gradients(const train::RecipeProgram& recipe, const Tensors& gradient
 }  // namespace
 
 TEST_CASE("a BERT for masked tokens travels with its head") { check_travels<masked_bert>("masked_bert"); }
+TEST_CASE("adapters of a BERT for masked tokens travel, merged and alone") {
+  using adapted = Adapted<masked_bert, LowRankSpec{.rank = 2, .alpha = 2, .targets = {.query = false, .up = true}}>;
+  check_travels_adapted<adapted, masked_bert>("masked_bert");
+}
 
 TEMPLATE_TEST_CASE("the gradients of BERT's head for masked tokens are autograd's", "", checkpointing::KeepAll,
                    checkpointing::EveryBlock) {

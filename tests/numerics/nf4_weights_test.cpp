@@ -153,17 +153,24 @@ TEST_CASE("a run with a base in NF4 does not go on from a checkpoint whose base 
 
 namespace {
 
-const std::string by_bitsandbytes = MONOMORPH_SOURCE_DIR "/tests/fixtures/nf4/llama";
+const std::string by_bitsandbytes = MONOMORPH_SOURCE_DIR "/tests/fixtures/nf4/llama",
+                  with_fp32_scales = MONOMORPH_SOURCE_DIR "/tests/fixtures/nf4/llama_fp32_scales";
+
+std::string bytes_of(const train::FolderTensors& files, const std::string& name) {
+  const auto& tensor = *files.find(name);
+  return {reinterpret_cast<const char*>(tensor.file->data(*tensor.entry)), tensor.entry->end - tensor.entry->begin};
+}
 
 /// The folder with another text in the place of one that is as long.
-std::string refused_with(const std::string& from, const std::string& to) {
+std::string refused_with(const std::string& from, const std::string& to,
+                         const std::string& quantized = by_bitsandbytes) {
   const TemporaryFolder folder;
-  std::string weights = read_bytes(by_bitsandbytes + "/model.safetensors");
+  std::string weights = read_bytes(quantized + "/model.safetensors");
   REQUIRE(from.size() == to.size());
   REQUIRE(weights.find(from) != std::string::npos);
   weights.replace(weights.find(from), from.size(), to);
   write_bytes(folder / "model.safetensors", weights);
-  write_bytes(folder / "config.json", read_bytes(by_bitsandbytes + "/config.json"));
+  write_bytes(folder / "config.json", read_bytes(quantized + "/config.json"));
   return error_of(
       [&] { train::open_weights(folder.path(), detail::program_of<in_nf4>(), train::facts_that_training_changes()); });
 }
@@ -177,14 +184,9 @@ TEST_CASE("a folder that bitsandbytes has quantised keeps its bytes, or gives th
   const train::FolderTensors files(by_bitsandbytes);
   const auto expected = runtime::SafetensorsFile::open(by_bitsandbytes + "/expected.safetensors");
   const std::string theirs = "model.layers.1.self_attn.k_proj.weight", ours = "layers.1.attention.k.weight";
-  const auto bytes_of = [&](const std::string& name) {
-    const auto& tensor = *files.find(name);
-    return std::string(reinterpret_cast<const char*>(tensor.file->data(*tensor.entry)),
-                       tensor.entry->end - tensor.entry->begin);
-  };
-  CHECK(loaded.at(ours + ".codes") == bytes_of(theirs));
-  CHECK(loaded.at(ours + ".absmax") == bytes_of(theirs + ".absmax"));
-  CHECK(loaded.at(ours + ".nested_absmax") == bytes_of(theirs + ".nested_absmax"));
+  CHECK(loaded.at(ours + ".codes") == bytes_of(files, theirs));
+  CHECK(loaded.at(ours + ".absmax") == bytes_of(files, theirs + ".absmax"));
+  CHECK(loaded.at(ours + ".nested_absmax") == bytes_of(files, theirs + ".nested_absmax"));
 
   Model<recipes::llama> plain;
   load(by_bitsandbytes, detail::program_of<recipes::llama>(), plain.step);
@@ -194,12 +196,81 @@ TEST_CASE("a folder that bitsandbytes has quantised keeps its bytes, or gives th
   CHECK(relative_error(model.outputs("llama"), begun.outputs("llama")) == 0);
 }
 
+TEST_CASE(
+    "of a folder whose scales are in fp32 the numbers are bitsandbytes', or codes are kept and scales quantised") {
+  const std::string theirs = "model.layers.1.self_attn.k_proj.weight", ours = "layers.1.attention.k.weight";
+  const auto expected = runtime::SafetensorsFile::open(with_fp32_scales + "/expected.safetensors");
+  Model<recipes::llama> plain;
+  load(with_fp32_scales, detail::program_of<recipes::llama>(), plain.step);
+  CHECK(values_of(plain.step.parameters()).at(ours) == values_of(expected, theirs));
+
+  const train::RecipeProgram recipe = detail::program_of<in_nf4>();
+  const auto opened = train::open_weights(with_fp32_scales, recipe, train::facts_that_training_changes());
+  CHECK(opened.source->note_of_reading().empty());
+  Model<in_nf4> model;
+  train::load_weights(*opened.source, {}, model.step);
+  const auto loaded = bytes_in_nf4(model.step);
+  const train::FolderTensors files(with_fp32_scales);
+  CHECK(loaded.at(ours + ".codes") == bytes_of(files, theirs));
+  std::string absmax = bytes_of(files, theirs + ".absmax");
+  const train::Nf4Buffer quantized(16 * 32);
+  cpu::quantize_absmax({}, View(reinterpret_cast<std::byte*>(absmax.data()), DType::fp32, {1, 16 * 32 / 64}),
+                       quantized.matrix());
+  CHECK(loaded.at(ours + ".absmax") ==
+        std::string(reinterpret_cast<const char*>(quantized.matrix().absmax.data), absmax.size() / sizeof(float)));
+
+  // They change by what is said, and with them the numbers.
+  const std::string note = opened.source->note_of_reading();
+  CAPTURE(note);
+  const std::string before = "they change by ";
+  REQUIRE(contains(note, before));
+  const double percent = std::stod(note.substr(note.find(before) + before.size()));
+  CHECK(percent > 0.01);
+  CHECK(percent < 2);
+  const TemporaryFolder folder;
+  const auto imported = train::import_weights(detail::program_of<in_nf4>(), with_fp32_scales, folder / "run", adapters);
+  REQUIRE(imported.notes.size() == 1);
+  CHECK(imported.notes.front() == note);
+  std::memcpy(quantized.matrix().codes.data, loaded.at(ours + ".codes").data(), 16 * 32 / 2);
+  Values packed(16 * 32);
+  cpu::dequantize_nf4({}, quantized.matrix(), View(reinterpret_cast<std::byte*>(packed.data()), DType::fp64, {1, 512}));
+  CHECK(relative_error(packed, values_of(expected, theirs)) < 0.02);
+}
+
+TEST_CASE("blocks of zeros stay zeros where their scales in fp32 are quantised, whatever their codes") {
+  const std::string theirs = "model.layers.1.self_attn.k_proj.weight", ours = "layers.1.attention.k.weight";
+  const train::FolderTensors files(with_fp32_scales);
+  std::map<std::string, std::string> contents;
+  for (const auto& [name, tensor] : files.all()) contents[name] = bytes_of(files, name);
+  contents.at(theirs).replace(0, 32, std::string(32, '\0'));
+  contents.at(theirs + ".absmax").replace(0, 4, std::string(4, '\0'));
+  std::vector<runtime::TensorToWrite> to_write;
+  for (const auto& [name, tensor] : files.all())
+    to_write.push_back({.name = name,
+                        .dtype = tensor.entry->dtype,
+                        .shape = tensor.entry->shape,
+                        .data = reinterpret_cast<const std::byte*>(contents.at(name).data())});
+  const TemporaryFolder folder;
+  runtime::write_safetensors(folder / "model.safetensors", to_write, {});
+  write_bytes(folder / "config.json", read_bytes(with_fp32_scales + "/config.json"));
+  Model<in_nf4> model;
+  load(folder.path(), detail::program_of<in_nf4>(), model.step);
+  CHECK(bytes_in_nf4(model.step).at(ours + ".codes") == std::string(32, '\x77') + contents.at(theirs).substr(32));
+  Model<recipes::llama> plain;
+  load(folder.path(), detail::program_of<recipes::llama>(), plain.step);
+  const Values numbers = values_of(plain.step.parameters()).at(ours);
+  CHECK(std::all_of(numbers.begin(), numbers.begin() + 64, [](double number) { return number == 0; }));
+  CHECK(std::any_of(numbers.begin() + 64, numbers.begin() + 128, [](double number) { return number != 0; }));
+}
+
 TEST_CASE("a folder that is quantised otherwise is refused by what differs") {
   CHECK(refused_with("\"quant_type\": \"nf4\"", "\"quant_type\": \"fp4\"").starts_with("[WEIGHTS-07]"));
   CHECK(refused_with("\"blocksize\": 64", "\"blocksize\": 32").starts_with("[WEIGHTS-07]"));
   CHECK(refused_with("\"nested_offset\": 0.", "\"nested_offset\": 9e").starts_with("[WEIGHTS-07]"));
   CHECK(refused_with("\"shape\": [16, 32]", "\"shape\": [16, 33]").starts_with("[WEIGHTS-07]"));
   CHECK(refused_with("q_proj.weight.nested_absmax", "q_proj.weight.nested_abmaxs").starts_with("[WEIGHTS-07]"));
+  CHECK(refused_with("\"blocksize\": 64", "\"blocksize\": 32", with_fp32_scales).starts_with("[WEIGHTS-07]"));
+  CHECK(refused_with("q_proj.weight.absmax", "q_proj.weight.abmaxs", with_fp32_scales).starts_with("[WEIGHTS-07]"));
   const TemporaryFolder folder;
   std::string config = read_bytes(by_bitsandbytes + "/config.json");
   config.replace(config.find("\"load_in_4bit\": true"), 20, "\"load_in_4bit\": null");

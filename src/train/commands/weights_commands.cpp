@@ -6,8 +6,8 @@
 #include "train/run/weights/export_gguf.hpp"
 #include "train/run/weights/import_weights.hpp"
 #include "train/run/weights/special_tokens.hpp"
-#include "train/weights/adapter_folder.hpp"
 #include "train/weights/companion_files.hpp"
+#include "train/weights/export_adapters.hpp"
 #include "train/weights/export_folder.hpp"
 #include "train/weights/family.hpp"
 

@@ -2,34 +2,35 @@
 
 #include "train/weights/adapter_config.hpp"
 #include "train/weights/adapter_places.hpp"
-#include "train/weights/checkpoint_weights.hpp"
 #include "train/weights/file_dtype.hpp"
+#include "train/weights/listed.hpp"
 #include "train/weights/read_converted.hpp"
-#include "train/weights/stream_elements.hpp"
 
-#include <monomorph/core/atomic_file.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
-#include <monomorph/runtime/files/checkpoint_folder.hpp>
-#include <monomorph/runtime/files/counter_names.hpp>
-#include <monomorph/runtime/files/find_checkpoint.hpp>
-#include <monomorph/spec/low_rank_spec.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstring>
-#include <filesystem>
+#include <optional>
 #include <set>
+#include <span>
 
 namespace monomorph::train {
 namespace {
 
-namespace fs = std::filesystem;
-using nlohmann::json;
+/// "model.layers.#.mlp.experts.#.w1" of "base_model.model.model.layers.0.mlp.experts.1.w1.lora_A.weight".
+std::string adapted_module(std::string name) {
+  constexpr std::string_view before = "base_model.model.";
+  if (name.starts_with(before)) name.erase(0, before.size());
+  for (const std::string_view behind : {".base_layer", ".lora_", ".weight"}) name = name.substr(0, name.find(behind));
+  for (std::string pattern; (pattern = pattern_of(name)) != name;) name = pattern;
+  return name;
+}
 
-constexpr std::string_view config_name = "adapter_config.json", weights_name = "adapter_model.safetensors";
+}  // namespace
 
 const LowRankSpec& adapters_of(const RecipeProgram& recipe) {
   if (recipe.low_rank == nullptr)
@@ -39,109 +40,99 @@ const LowRankSpec& adapters_of(const RecipeProgram& recipe) {
   return *recipe.low_rank;
 }
 
-/// @throws UsageError [WEIGHTS-06]
-void create_folder(const std::string& folder) {
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (failure) throw_file_error("create the folder", folder, failure.value());
-  for (const std::string_view name : {config_name, weights_name})
-    if (fs::exists(fmt::format("{}/{}", folder, name)))
-      throw UsageError("WEIGHTS-06", fmt::format("{} has adapters already, to which {} belongs; name another folder",
-                                                 in_quotes(folder), name));
-}
-
-/// What a run began with: a folder or another checkpoint; empty if with neither.
-std::string began_with(const runtime::CheckpointMetadata& metadata) {
-  const json hparams = json::parse(metadata.hyperparameters, nullptr, /*allow_exceptions=*/false);
-  const bool has_weights = hparams.is_object() && hparams.contains("weights") && hparams["weights"].is_object();
-  const json from = has_weights ? hparams["weights"].value("from", json()) : json();
-  return from.is_string() ? from.get<std::string>() : "";
-}
-
-/// Whether an import made it, which begins with a folder, wherever that is by now.
-bool is_imported(const runtime::CheckpointMetadata& metadata) {
-  return metadata.step == 0 && metadata.counters.contains(runtime::weights_alone_counter);
-}
-
-/// The folder from which a checkpoint's weights were imported, by it or by those that it began with; empty if that can
-/// no longer be told, as a checkpoint in between is gone or can't be read.
-std::string imported_from(std::string checkpoint) try {
-  std::set<std::string> seen;
-  while (seen.insert(checkpoint).second) {
-    const auto metadata = runtime::read_checkpoint_metadata(checkpoint);
-    std::string from = began_with(metadata);
-    if (from.empty() || is_imported(metadata) || is_model_folder(from)) return from;
-    checkpoint = runtime::find_checkpoint(from);
-  }
-  return "";
-} catch (const Error&) {
-  return "";
-}
-
-/// By it peft chooses the class that holds the model: that for texts asks a model how it goes on, which an encoder does
-/// not know.
-std::string_view task_of(const RecipeProgram& recipe) {
-  return recipe.output == ModelOutput::embeddings ? "FEATURE_EXTRACTION" : "CAUSAL_LM";
-}
-
-void write_config(const std::string& path, const LowRankSpec& spec, const Family& family, std::string_view task,
-                  const std::vector<PlacedAdapter>& adapters, const std::string& base) {
-  json config = adapter_config(spec);
-  config["task_type"] = task;
-  config["base_model_name_or_path"] = base.empty() ? json() : json(base);
-  config["lora_dropout"] = spec.dropout.value;
-  config["target_modules"] = target_modules(family, adapters);
-  config["fan_in_fan_out"] = are_transposed(family, adapters);
-  config["inference_mode"] = true;
-  AtomicFile file(path);
-  file.write(config.dump(2) + "\n");
-  file.commit();
-}
-
-}  // namespace
-
-std::string export_adapters(const RecipeProgram& recipe, const std::string& checkpoint, const std::string& folder,
-                            DType dtype) {
-  const LowRankSpec& spec = adapters_of(recipe);
-  const Family& family = family_for(recipe);
-  const std::vector<PlacedAdapter> adapters = placed_adapters(family, recipe);
-  CheckpointWeights weights(checkpoint, recipe);
-  create_folder(folder);
-  std::vector<runtime::TensorToWrite> to_write;
-  for (const PlacedAdapter& adapter : adapters) {
-    const auto& [rows, cols] = adapter.tensor.shape;
-    to_write.push_back({.name = adapter.name,
-                        .dtype = file_dtype(dtype),
-                        .shape = {rows, cols},
-                        .give = [&](const runtime::ByteSink& sink) {
-                          stream_elements(weights, adapter.tensor.name, 0, adapter.tensor.shape.elements(), dtype,
-                                          sink);
-                        }});
-  }
-  runtime::write_safetensors(fmt::format("{}/{}", folder, weights_name), to_write, {{"format", "pt"}});
-  write_config(fmt::format("{}/{}", folder, config_name), spec, family, task_of(recipe), adapters,
-               imported_from(checkpoint));
-  return fmt::format("{}: adapters of rank {} for {}, in {}, as peft has them", folder, spec.rank.value,
-                     fmt::join(target_modules(family, adapters), ", "), name_of(dtype));
-}
-
 AdapterFolder::AdapterFolder(const std::string& folder, const Family& family, const RecipeProgram& recipe)
-    : folder_(folder),
-      notes_(check_adapter_config(fmt::format("{}/{}", folder, config_name), adapters_of(recipe), recipe.name)),
-      file_(runtime::SafetensorsFile::open(fmt::format("{}/{}", folder, weights_name))) {
+    : folder_(folder) {
+  const std::vector<PlacedAdapter> placed = placed_as_the_config_says(family, recipe);
+  file_.emplace(runtime::SafetensorsFile::open(fmt::format("{}/{}", folder, adapter_weights_name)));
   std::set<std::string> used;
-  for (const PlacedAdapter& adapter : placed_adapters(family, recipe)) {
-    const runtime::TensorEntry* const entry = file_.find(adapter.name);
+  for (const PlacedAdapter& adapter : placed) {
+    const runtime::TensorEntry* const entry = find_entry(adapter.name, family);
     if (entry == nullptr) continue;  // whoever reads says what is missing
-    used.insert(adapter.name);
-    if (entry->shape.size() != 2 || !dtype_of(entry->dtype))
-      throw UsageError("WEIGHTS-07", fmt::format("{} in {} must be a matrix of floating-point numbers; give other "
-                                                 "adapters",
-                                                 in_quotes(adapter.name), in_quotes(file_.path())));
-    tensors_[adapter.tensor.name] = {entry, {entry->shape[0], entry->shape[1]}};
+    used.insert(entry->name);
+    add(adapter, *entry, recipe.name);
   }
-  for (const runtime::TensorEntry& entry : file_.tensors())
+  for (const runtime::TensorEntry& entry : file_->tensors())
     if (!used.contains(entry.name)) unused_.push_back(entry.name);
+  check_unused(family, recipe.name);
+}
+
+std::vector<PlacedAdapter> AdapterFolder::placed_as_the_config_says(const Family& family, const RecipeProgram& recipe) {
+  const LowRankSpec& spec = adapters_of(recipe);
+  std::vector<PlacedAdapter> placed[]{placed_adapters(family, recipe, JoinedAdapters::shared),
+                                      placed_adapters(family, recipe, JoinedAdapters::stacked)};
+  const AdapterRanks forms[]{ranks_by_target(family, placed[0]), ranks_by_target(family, placed[1])};
+  CheckedAdapterConfig checked =
+      check_adapter_config(fmt::format("{}/{}", folder_, adapter_config_name), spec, forms, recipe.name);
+  notes_ = std::move(checked.notes);
+  return std::move(placed[checked.form]);
+}
+
+/// Models without a head, or with one, have the trunk by another name.
+const runtime::TensorEntry* AdapterFolder::find_entry(const std::string& name, const Family& family) const {
+  constexpr std::string_view before = "base_model.model.";
+  if (const runtime::TensorEntry* const entry = file_->find(name)) return entry;
+  return file_->find(std::string(before) + other_name(family, name.substr(before.size())));
+}
+
+void AdapterFolder::add(const PlacedAdapter& adapter, const runtime::TensorEntry& entry, const std::string& recipe) {
+  const std::optional<DType> dtype = dtype_of(entry.dtype);
+  if (entry.shape.size() != 2 || !dtype)
+    throw UsageError("WEIGHTS-07", fmt::format("{} in {} must be a matrix of floating-point numbers; give other "
+                                               "adapters",
+                                               in_quotes(entry.name), in_quotes(file_->path())));
+  const Shape there{entry.shape[0], entry.shape[1]};
+  if (adapter.is_whole()) {
+    tensors_[adapter.blocks.front().tensor.name] = {&entry, *dtype, there, 0, there.cols};
+    return;
+  }
+  if (there != adapter.shape)
+    throw UsageError("WEIGHTS-07",
+                     fmt::format("{} in {} is [{}, {}], and must be [{}, {}], as it is for {} and what "
+                                 "lies beside it; give other adapters",
+                                 in_quotes(entry.name), in_quotes(file_->path()), there.rows, there.cols,
+                                 adapter.shape.rows, adapter.shape.cols, adapter.blocks.front().tensor.name));
+  for (const auto& [tensor, row, col] : adapter.blocks)
+    tensors_[tensor.name] = {&entry, *dtype, tensor.shape, row * there.cols + col, there.cols};
+  check_zeros(adapter, entry, recipe);
+}
+
+/// Beside the blocks of a matrix.   @throws UsageError [ADAPTER-03]
+void AdapterFolder::check_zeros(const PlacedAdapter& adapter, const runtime::TensorEntry& entry,
+                                const std::string& recipe) {
+  const auto& [rows, cols] = adapter.shape;
+  std::vector<double> values(static_cast<std::size_t>(rows * cols));
+  const View all(reinterpret_cast<std::byte*>(values.data()), DType::fp64, adapter.shape);
+  const DType dtype = *dtype_of(entry.dtype);
+  read_converted(dtype, all.reshaped({1, all.elements()}), buffer_,
+                 [&](std::int64_t first, std::span<std::byte> bytes) {
+                   std::memcpy(bytes.data(), file_->data(entry) + first * size_of(dtype), bytes.size());
+                 });
+  for (const AdapterBlock& block : adapter.blocks)
+    for (std::int64_t row = 0; row < block.tensor.shape.rows; ++row)
+      std::fill_n(all.rows(block.first_row + row, 1).columns(block.first_col, 1).as<double>(), block.tensor.shape.cols,
+                  0);
+  if (std::ranges::all_of(values, [](double value) { return value == 0; })) return;
+  std::vector<std::string> names;
+  for (const AdapterBlock& block : adapter.blocks) names.push_back(block.tensor.name);
+  throw UsageError("ADAPTER-03",
+                   fmt::format("{} in {} has numbers beside those of {}, of which {} has no adapter; adapt all weights "
+                               "that are one tensor there, with the file's rank and alpha, or give other adapters",
+                               in_quotes(entry.name), in_quotes(file_->path()), fmt::join(names, ", "), recipe));
+}
+
+/// @throws UsageError [ADAPTER-06]
+void AdapterFolder::check_unused(const Family& family, const std::string& recipe) const {
+  std::set<std::string> modules;
+  for (const std::string& name : unused_) {
+    const std::string module = adapted_module(name), weight = module + ".weight";
+    if (!is_adaptable(family, weight) && !is_adaptable(family, other_name(family, weight))) modules.insert(module);
+  }
+  if (modules.empty()) return;
+  throw UsageError("ADAPTER-06",
+                   fmt::format("the adapters in {} are of {}, too, which {} has no adapters for: recipes have them "
+                               "beside matrices of attention and of dense MLPs; merge them by peft's merge_and_unload "
+                               "and import the model that is saved then, or give other adapters",
+                               in_quotes(folder_), listed({modules.begin(), modules.end()}, ", "), recipe));
 }
 
 const Shape* AdapterFolder::find(const std::string& name) const {
@@ -150,10 +141,17 @@ const Shape* AdapterFolder::find(const std::string& name) const {
 }
 
 void AdapterFolder::read(const std::string& name, std::int64_t first, View to) {
-  const runtime::TensorEntry& entry = *tensors_.at(name).entry;
-  const DType dtype = *dtype_of(entry.dtype);
-  read_converted(dtype, to, buffer_, [&](std::int64_t done, std::span<std::byte> bytes) {
-    std::memcpy(bytes.data(), file_.data(entry) + (first + done) * size_of(dtype), bytes.size());
+  const Tensor& tensor = tensors_.at(name);
+  const std::int64_t width = size_of(tensor.dtype), cols = tensor.shape.cols;
+  read_converted(tensor.dtype, to, buffer_, [&](std::int64_t done, std::span<std::byte> bytes) {
+    for (std::int64_t element = first + done, left = std::ssize(bytes) / width; left > 0;) {
+      const std::int64_t row = element / cols, col = element % cols, n = std::min(left, cols - col);
+      std::memcpy(&bytes[bytes.size() - static_cast<std::size_t>(left * width)],
+                  file_->data(*tensor.entry) + (tensor.first + row * tensor.row_stride + col) * width,
+                  static_cast<std::size_t>(n * width));
+      element += n;
+      left -= n;
+    }
   });
 }
 

@@ -4,10 +4,12 @@
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
+#include <monomorph/spec/nf4_places.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 
@@ -26,21 +28,27 @@ class Reader {
 
   BitsAndBytesMatrix read() const {
     const json said = json::parse(text_of(state_), nullptr, false);
-    if (!is_double_nf4(said))
-      refuse(state_suffix, "say that it is nf4 in blocks of 64, with fp32 scales in blocks of 256");
+    const bool is_double = says_nested(said);
+    if (!is_nf4(said) || (is_double && !is_double_nf4(said)))
+      refuse(state_suffix, "say that it is nf4 in blocks of 64, with scales in fp32, or in blocks of 256 of such");
     BitsAndBytesMatrix matrix{.shape = {said["shape"][0].get<std::int64_t>(), said["shape"][1].get<std::int64_t>()},
                               .codes = {},
                               .absmax = {},
-                              .nested_absmax = {},
-                              .offset = said["nested_offset"].get<float>()};
+                              .nested_absmax = {}};
     if (!is_size(matrix.shape.rows) || !is_size(matrix.shape.cols) || matrix.shape.elements() % Nf4Places::block != 0)
       refuse(state_suffix, "have a shape whose elements are a multiple of 64");
     Layout bytes;
     const Nf4Places places(bytes, matrix.shape.elements());
-    matrix.codes = part("", runtime::FileDType::u8, places.codes);
-    matrix.absmax = part(".absmax", runtime::FileDType::u8, places.absmax);
-    matrix.nested_absmax = part(".nested_absmax", runtime::FileDType::f32, places.nested_absmax);
+    const std::int64_t n_scales = places.absmax.shape.elements();
+    matrix.codes = part("", runtime::FileDType::u8, places.codes.shape.elements());
     check_values(".quant_map", nf4_values);
+    if (!is_double) {
+      matrix.absmax = part(".absmax", runtime::FileDType::f32, n_scales * size_of(DType::fp32));
+      return matrix;
+    }
+    matrix.absmax = part(".absmax", runtime::FileDType::u8, n_scales);
+    matrix.nested_absmax = part(".nested_absmax", runtime::FileDType::f32, places.nested_absmax.shape.elements());
+    matrix.offset = said["nested_offset"].get<float>();
     check_values(".nested_quant_map", dynamic_values);
     return matrix;
   }
@@ -55,27 +63,35 @@ class Reader {
   static std::string text_of(const Tensor& tensor) {
     return {reinterpret_cast<const char*>(tensor.file->data(*tensor.entry)), tensor.entry->end - tensor.entry->begin};
   }
-  static bool is_double_nf4(const json& said) {
-    if (!said.is_object()) return false;
-    const auto is = [&](const char* key, const json& value) {
-      const auto found = said.find(key);
-      return found != said.end() && *found == value;
-    };
-    const auto shape = said.find("shape"), offset = said.find("nested_offset");
-    return is("quant_type", "nf4") && is("blocksize", Nf4Places::block) &&
-           is("nested_blocksize", Nf4Places::nested_block) && is("nested_dtype", "float32") && offset != said.end() &&
-           offset->is_number() && shape != said.end() && shape->is_array() && shape->size() == 2 &&
-           (*shape)[0].is_number_integer() && (*shape)[1].is_number_integer();
+  static bool has(const json& said, const char* key, const json& value) {
+    const auto found = said.find(key);
+    return found != said.end() && *found == value;
   }
-  Tensor part(std::string_view suffix, runtime::FileDType dtype, Slice bytes) const {
+  static bool is_nf4(const json& said) {
+    if (!said.is_object()) return false;
+    const auto shape = said.find("shape");
+    return has(said, "quant_type", "nf4") && has(said, "blocksize", Nf4Places::block) && shape != said.end() &&
+           shape->is_array() && shape->size() == 2 && (*shape)[0].is_number_integer() &&
+           (*shape)[1].is_number_integer();
+  }
+  static bool says_nested(const json& said) {
+    return said.is_object() &&
+           std::ranges::any_of(said.items(), [](const auto& one) { return one.key().starts_with("nested_"); });
+  }
+  static bool is_double_nf4(const json& said) {
+    const auto offset = said.find("nested_offset");
+    return has(said, "nested_blocksize", Nf4Places::nested_block) && has(said, "nested_dtype", "float32") &&
+           offset != said.end() && offset->is_number();
+  }
+  Tensor part(std::string_view suffix, runtime::FileDType dtype, std::int64_t n_bytes) const {
     const Tensor* const found = folder_.find(name_ + std::string(suffix));
-    const auto n = static_cast<std::size_t>(bytes.shape.elements());
+    const auto n = static_cast<std::size_t>(n_bytes);
     if (found == nullptr || found->entry->dtype != dtype || found->entry->end - found->entry->begin != n)
       refuse(suffix, fmt::format("be there, with {} bytes of {}", n, runtime::name_of(dtype)));
     return *found;
   }
   void check_values(std::string_view suffix, const auto& values) const {
-    const Tensor found = part(suffix, runtime::FileDType::f32, {0, {1, std::int64_t{sizeof(values)}}});
+    const Tensor found = part(suffix, runtime::FileDType::f32, std::int64_t{sizeof(values)});
     if (std::memcmp(found.file->data(*found.entry), values.data(), sizeof(values)) != 0)
       refuse(suffix, "have the values of bitsandbytes");
   }
@@ -85,18 +101,7 @@ class Reader {
   const Tensor& state_;
 };
 
-void copy_into(const Tensor& from, const View& to) {
-  std::memcpy(to.data, from.file->data(*from.entry), static_cast<std::size_t>(to.bytes()));
-}
-
 }  // namespace
-
-void BitsAndBytesMatrix::read(const Nf4Matrix& to) const {
-  copy_into(codes, to.codes);
-  copy_into(absmax, to.absmax);
-  copy_into(nested_absmax, to.nested_absmax);
-  *to.offset.as<float>() = offset;
-}
 
 std::optional<BitsAndBytesMatrix> bits_and_bytes_matrix(const FolderTensors& folder, const std::string& name) {
   const Tensor* const state = folder.find(name + std::string(state_suffix));

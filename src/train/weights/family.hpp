@@ -82,6 +82,12 @@ extern const Family gpt2, llama, mistral, qwen2, qwen3, mixtral, gemma2, gemma3,
 /// @throws UsageError [WEIGHTS-01] none does, or this one does not: what it, or the one that comes nearest, lacks
 const Family& family_for(const RecipeProgram& recipe, const Family* asked = nullptr);
 
+/// The other name that some files have for a tensor: without the family's optional prefix, or with it.
+inline std::string other_name(const Family& family, const std::string& name) {
+  return name.starts_with(family.optional_prefix) ? name.substr(family.optional_prefix.size())
+                                                  : std::string(family.optional_prefix) + name;
+}
+
 /// The rows' part of a config.json.
 nlohmann::json config_of(const Family& family, const PortableModel& portable);
 

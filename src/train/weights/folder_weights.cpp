@@ -2,6 +2,7 @@
 
 #include "train/weights/file_dtype.hpp"
 #include "train/weights/listed.hpp"
+#include "train/weights/read_bits_and_bytes.hpp"
 #include "train/weights/read_converted.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -91,9 +92,7 @@ std::optional<std::string> FolderWeights::name_in_file(const std::string& name) 
   for (const auto& [end, older] : family.older_names)
     if (name.ends_with(end)) names.push_back(name.substr(0, name.size() - end.size()) + std::string(older));
   for (const std::string& one : names) {
-    const std::string other = one.starts_with(family.optional_prefix) ? one.substr(family.optional_prefix.size())
-                                                                      : std::string(family.optional_prefix) + one;
-    for (const std::string& candidate : {one, other})
+    for (const std::string& candidate : {one, other_name(family, one)})
       if (tensors_.find(candidate) != nullptr) return candidate;
   }
   return std::nullopt;
@@ -172,8 +171,18 @@ void FolderWeights::add_nf4(const PlacedTensor& placed, const BitsAndBytesMatrix
 bool FolderWeights::read_nf4(const std::string& name, const Nf4Matrix& to) {
   const auto found = in_nf4_.find(name);
   if (found == in_nf4_.end()) return false;
-  found->second.read(to);
+  train::read_nf4(found->second, to, scale_changes_);
   return true;
+}
+
+void FolderWeights::dequantize_nf4(const std::string& name, View to) { dequantize(in_nf4_.at(name), to); }
+
+std::string FolderWeights::note_of_reading() const {
+  if (scale_changes_.none()) return "";
+  return fmt::format(
+      "the scales of matrices in NF4 are in fp32 in {}, and are quantised here, to 8 bits: they change by "
+      "{:.2g} % of their norm, and none by more than {:.2g} % of itself",
+      model_.folder, 100 * scale_changes_.of_norm(), 100 * scale_changes_.greatest());
 }
 
 void FolderWeights::add_part(const std::string& name, const Part& part) {

@@ -2,6 +2,7 @@
 #include "train/weights/bits_and_bytes.hpp"
 #include "train/weights/model_folder.hpp"
 #include "train/weights/quantized_weights.hpp"
+#include "train/weights/scale_changes.hpp"
 #include "train/weights/tensor_places.hpp"
 
 #include <map>
@@ -28,6 +29,8 @@ class FolderWeights : public WeightsSource {
   const Shape* find(const std::string& name) const override;
   void read(const std::string& name, std::int64_t first, View to) override;
   bool read_nf4(const std::string& name, const Nf4Matrix& to) override;
+  void dequantize_nf4(const std::string& name, View to) override;
+  std::string note_of_reading() const override;
 
  private:
   /// Element (row, col) is element base + row * row_stride + col * col_stride of the tensor there.
@@ -58,6 +61,7 @@ class FolderWeights : public WeightsSource {
   std::optional<FolderTensors> of_projection_;
   std::map<std::string, Weight> weights_;
   std::map<std::string, BitsAndBytesMatrix> in_nf4_;
+  ScaleChanges scale_changes_;
   DequantizedWeights numbers_;
   std::vector<std::string> unused_, of_other_heads_;
   std::vector<double> shared_row_;  ///< empty: nothing is added

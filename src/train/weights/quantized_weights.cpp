@@ -48,9 +48,7 @@ View DequantizedWeights::of(WeightsSource& source, const std::string& name) {
   const View numbers = sized(bytes_, compute_, *source.find(name));
   if (name_ == name) return numbers;
   name_.clear();  // until they are there
-  const Nf4Buffer packed(numbers.elements());
-  source.read_nf4(name, packed.matrix());
-  dequantize_nf4(cpu::Queue{}, packed.matrix(), numbers);
+  source.dequantize_nf4(name, numbers);
   name_ = name;
   return numbers;
 }

@@ -23,6 +23,10 @@ class WeightsSource {
   virtual void read(const std::string& name, std::int64_t first, View to) = 0;
   /// The bytes of a matrix that is there in NF4.   @return false: it is not, and `to` is as it was
   virtual bool read_nf4(const std::string& /*name*/, const Nf4Matrix& /*to*/) { return false; }
+  /// The numbers of such a matrix, in the dtype of `to`, which is contiguous: those that its bytes make.
+  virtual void dequantize_nf4(const std::string& name, View to);
+  /// A line on what reading has changed; empty if nothing.
+  virtual std::string note_of_reading() const { return ""; }
 };
 
 /// The elements that are read and converted at a time: what bounds the memory that is needed beside the weights.

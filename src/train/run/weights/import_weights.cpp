@@ -25,6 +25,9 @@
 namespace monomorph::train {
 namespace {
 
+constexpr std::string_view advice_for_adapters =
+    "give weights of the recipe's model and adapters of its targets, or change LowRankSpec::targets";
+
 void check_is_free(const std::string& output) {
   std::error_code ignored;  // what can't be looked at will say so when it is written to
   if (!std::filesystem::exists(output, ignored) || std::filesystem::is_empty(output, ignored)) return;
@@ -106,7 +109,7 @@ ImportedWeights import_weights(const RecipeProgram& recipe, const std::string& f
   const Family& family =
       *read_folder_model(folder, portable_model(recipe).has_masked_head).family;  // a checkpoint needs no import
   auto [source, notes] = open_imported(family, folder, adapters, recipe);
-  check_tensors(*source, recipe, {});
+  check_tensors(*source, recipe, {}, adapters.empty() ? advice_for_weights : advice_for_adapters);
   const nlohmann::json special_tokens = special_token_ids(folder);
   check_is_free(output);
   Hparams hparams = default_hparams(recipe.hparams);
@@ -123,6 +126,7 @@ ImportedWeights import_weights(const RecipeProgram& recipe, const std::string& f
   copy_companion_files(folder, output);
   keep_special_token_ids(special_tokens, output);
   if (!record_tensors(recipe).empty()) notes.emplace_back(records_begin_anew);
+  if (std::string note = source->note_of_reading(); !note.empty()) notes.push_back(std::move(note));
   if (const std::string warning = warning_of(numbers, folder); !warning.empty()) notes.push_back(warning);
   notes.insert(notes.end(), saved.warnings.begin(), saved.warnings.end());
   return {saved.path, std::move(notes)};
