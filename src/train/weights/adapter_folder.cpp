@@ -1,5 +1,6 @@
 #include "train/weights/adapter_folder.hpp"
 
+#include "core/folder_files.hpp"
 #include "train/weights/adapter_config.hpp"
 #include "train/weights/adapter_places.hpp"
 #include "train/weights/checkpoint_weights.hpp"
@@ -40,10 +41,8 @@ const LowRankSpec& adapters_of(const RecipeProgram& recipe) {
 }
 
 /// @throws UsageError [WEIGHTS-06]
-void create_folder(const std::string& folder) {
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (failure) throw_file_error("create the folder", folder, failure.value());
+void create_without_adapters(const std::string& folder) {
+  create_folder(folder);
   for (const std::string_view name : {config_name, weights_name})
     if (fs::exists(fmt::format("{}/{}", folder, name)))
       throw UsageError("WEIGHTS-06", fmt::format("{} has adapters already, to which {} belongs; name another folder",
@@ -106,7 +105,7 @@ std::string export_adapters(const RecipeProgram& recipe, const std::string& chec
   const Family& family = family_for(recipe);
   const std::vector<PlacedAdapter> adapters = placed_adapters(family, recipe);
   CheckpointWeights weights(checkpoint, recipe);
-  create_folder(folder);
+  create_without_adapters(folder);
   std::vector<runtime::TensorToWrite> to_write;
   for (const PlacedAdapter& adapter : adapters) {
     const auto& [rows, cols] = adapter.tensor.shape;
@@ -127,8 +126,8 @@ std::string export_adapters(const RecipeProgram& recipe, const std::string& chec
 
 AdapterFolder::AdapterFolder(const std::string& folder, const Family& family, const RecipeProgram& recipe)
     : folder_(folder),
-      notes_(check_adapter_config(fmt::format("{}/{}", folder, config_name), adapters_of(recipe), recipe.name)),
-      file_(runtime::SafetensorsFile::open(fmt::format("{}/{}", folder, weights_name))) {
+      notes_(check_adapter_config(path_in(folder, config_name), adapters_of(recipe), recipe.name)),
+      file_(runtime::SafetensorsFile::open(path_in(folder, weights_name))) {
   std::set<std::string> used;
   for (const PlacedAdapter& adapter : placed_adapters(family, recipe)) {
     const runtime::TensorEntry* const entry = file_.find(adapter.name);

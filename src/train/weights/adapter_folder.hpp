@@ -27,7 +27,8 @@ std::string export_adapters(const RecipeProgram& recipe, const std::string& chec
 class AdapterFolder : public WeightsSource {
  public:
   /// @throws UsageError [ADAPTER-01] the config is not the JSON that it must be, or not of LoRA; [ADAPTER-02] it says
-  ///   what the recipe's adapters are not; [ADAPTER-03], [ADAPTER-04]; [WEIGHTS-07]; as runtime::SafetensorsFile
+  ///   what the recipe's adapters are not; [ADAPTER-03], [ADAPTER-04]; [WEIGHTS-07]; as path_in and
+  ///   runtime::SafetensorsFile
   AdapterFolder(const std::string& folder, const Family& family, const RecipeProgram& recipe);
 
   const std::vector<std::string>& notes() const { return notes_; }  ///< in what the adapters differ, and may

@@ -3,6 +3,7 @@
 #include "core/as_usage_error.hpp"
 #include "core/json_text.hpp"
 #include "train/run/data/run_tokenizer.hpp"
+#include "train/weights/companion_files.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
@@ -103,6 +104,8 @@ RunData::RunData(const RecipeProgram& recipe, const Hparams& hparams) : train(tr
     all_files[paths[i].path] = static_cast<std::int64_t>(held_out[i].loader.tokens_hash());
   if (hparams.data.tokenizer.value.empty()) return;
   const auto tokenizer = read_run_tokenizer(hparams.data.tokenizer.value, recipe);
+  // The run's folder takes these over; here all ranks are told what can't be read.
+  as_usage_error("data.tokenizer", [&] { return companions_of_tokenizer(hparams.data.tokenizer.value); });
   bytes_per_token = data::token_byte_lengths(*tokenizer);
   check_tokenizer(train, bytes_per_token.size());
   for (std::size_t i = 0; i < train.n_sets(); ++i) check_mask(train.set(i), *tokenizer, hparams, "data.train");

@@ -122,7 +122,13 @@ RunFolder::RunFolder(const Hparams& hparams, const RecipeProgram& recipe,
 }
 
 void RunFolder::write() const {
-  for (const auto& [name, text] : texts_) write_text_file(file(name), text);
+  for (const auto& [name, text] : texts_) {
+    if (const fs::path within = fs::path(name).parent_path(); !within.empty()) {
+      std::error_code ignored;  // what can't be created can't be written into, which says why
+      fs::create_directory(file(within.string()), ignored);  // never the run's own folder, which others may take away
+    }
+    write_text_file(file(name), text);
+  }
 }
 
 bool RunFolder::is_complete() const {

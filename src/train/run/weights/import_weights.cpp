@@ -108,6 +108,7 @@ ImportedWeights import_weights(const RecipeProgram& recipe, const std::string& f
   auto [source, notes] = open_imported(family, folder, adapters, recipe);
   check_tensors(*source, recipe, {});
   const nlohmann::json special_tokens = special_token_ids(folder);
+  check_companion_files(folder);
   check_is_free(output);
   Hparams hparams = default_hparams(recipe.hparams);
   hparams.run.output_dir.value = output;
