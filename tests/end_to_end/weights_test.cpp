@@ -278,6 +278,38 @@ TEST_CASE("weights of another recipe: what may differ is said by name, and all e
   CHECK(contains(hybrid.out, "weights from"));
 }
 
+TEST_CASE("what decides how weights are trained may differ, and is said by name, of a run as of a folder") {
+  const Exported place("tiny_gpt2");
+  const auto said = [&](const std::string& recipe, const std::string& from) {
+    const ProcessResult result =
+        run_program(recipe, with(Arguments{"check"}, place.training("checked", {"weights.from=" + from})));
+    check_success(result);
+    return result.out;
+  };
+  const std::string of_run = said("tiny_gpt2_fp16", place / "run");
+  CHECK(contains(of_run, "precision is monomorph::precision::Fp32 there, and monomorph::precision::Fp16Mixed here"));
+  CHECK_FALSE(contains(of_run, "optimizer is"));
+  CHECK_FALSE(contains(of_run, "dropout"));
+  CHECK_FALSE(contains(said("tiny_gpt2", place / "run"), " there, and "));
+  const std::string folder = place.with_config([](Json& config) {
+    config["attn_pdrop"] = 0.25;
+    config["torch_dtype"] = "bfloat16";
+  });
+  const std::string of_attention =
+                        "of the weights in " + folder + ", model.dropout.attention is 0.25 there, and 0 here",
+                    of_dtype = "of the weights in " + folder + ", state_dtype is bf16 there, and fp32 here";
+  const std::string of_folder = said("tiny_gpt2", folder);
+  const ProcessResult trained = place.train("trained", {"weights.from=" + folder, "run.steps=3"}),
+                      imported = place.run({"import", folder, "--output", place / "imported"});
+  check_success(trained);
+  check_success(imported);
+  for (const std::string& told : {of_folder, trained.out, imported.err}) {
+    CHECK(contains(told, of_attention));
+    CHECK(contains(told, of_dtype));
+    CHECK_FALSE(contains(told, "model.dropout.residual"));
+  }
+}
+
 TEST_CASE("weights alone can't be resumed from, and weights.from must name weights") {
   const Exported place("tiny_gpt2");
   REQUIRE(place.run({"import", place / "model", "--output", place / "imported"}).exit_code == 0);

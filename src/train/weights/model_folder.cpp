@@ -2,6 +2,7 @@
 
 #include "core/folder_files.hpp"
 #include "core/is_there.hpp"
+#include "train/weights/training_facts.hpp"
 #include "train/weights/unique_json.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -69,6 +70,7 @@ FolderModel read_folder_model(const std::string& folder, bool masked_head) {
   }
   if (masked_head && family->with_masked_head != nullptr) family = family->with_masked_head;
   FolderModel model{.folder = folder, .family = family, .portable = model_from(*family, config, path)};
+  model.training = training_facts(model.portable, config);
   if (family->base.output == ModelOutput::embeddings)
     model.sentence = read_sentence_modules(folder, model.portable.model.d_model);
   if (model.sentence) model.portable.embedding = model.sentence->embedding;

@@ -20,6 +20,7 @@ struct FolderModel {
   std::string folder;
   const Family* family = nullptr;
   PortableModel portable;
+  ModelFacts training{};                      ///< training_facts()
   std::optional<SentenceModules> sentence{};  ///< of an encoder that sentence-transformers knows
 };
 
