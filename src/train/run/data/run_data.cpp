@@ -2,6 +2,7 @@
 
 #include "core/as_usage_error.hpp"
 #include "core/json_text.hpp"
+#include "train/run/data/packed_template.hpp"
 #include "train/run/data/run_tokenizer.hpp"
 #include "train/weights/companion_files.hpp"
 
@@ -9,6 +10,8 @@
 #include <monomorph/core/file_error.hpp>
 
 #include <fmt/format.h>
+
+#include <utility>
 
 namespace monomorph::train {
 namespace {
@@ -97,11 +100,14 @@ data::BatchContents batch_contents(const RecipeProgram& recipe, const PolicyHpar
 
 RunData::RunData(const RecipeProgram& recipe, const Hparams& hparams) : train(train_loader(recipe, hparams)) {
   check_epochs(train, hparams);
-  all_files = train_files = hashes(train);
+  described.files = train_files = hashes(train);
   const NamedPaths& paths = hparams.data.evaluation.value;
   held_out = open_held_out_sets(recipe, hparams.loss.policy, paths, "data.evaluation");
   for (std::size_t i = 0; i < paths.size(); ++i)
-    all_files[paths[i].path] = static_cast<std::int64_t>(held_out[i].loader.tokens_hash());
+    described.files[paths[i].path] = static_cast<std::int64_t>(held_out[i].loader.tokens_hash());
+  PackedTemplate packed = packed_template(train, hparams.data.tokenizer.value);
+  described.chat_template = std::move(packed.jinja);
+  note = std::move(packed.note);
   if (hparams.data.tokenizer.value.empty()) return;
   const auto tokenizer = read_run_tokenizer(hparams.data.tokenizer.value, recipe);
   // The run's folder takes these over; here all ranks are told what can't be read.
