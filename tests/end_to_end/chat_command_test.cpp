@@ -1,6 +1,7 @@
 // Talking with a model: standard input is what is said, and a chat template puts it together.
 #include "programs.hpp"
 #include "support/catch.hpp"
+#include "support/error_of.hpp"
 
 #include <filesystem>
 
@@ -92,4 +93,53 @@ TEST_CASE("chat writes conversations by a template of a name, of a file or of a 
     CHECK(made(place.run({"generate", "--checkpoint", place / "run", "--greedy", "--max-tokens", "4", "--prompt",
                           prompt})) == text);
   }
+}
+
+TEST_CASE(
+    "a run on chats that were packed by a template's name has it in its folder, in Jinja, and so has its export") {
+  const Workplace place("tiny_llama");
+  const auto made = [](const ProcessResult& result) {
+    INFO(result.err);
+    REQUIRE(result.exit_code == 0);
+    return result.out;
+  };
+  std::filesystem::create_directory(place / "words");
+  const std::string tokenizer = place / "words/tokenizer.json";
+  made(run_program("monomorph-data",
+                   {"train-tokenizer", place / "train.txt", "--vocab-size", "512", "--special", "<|endoftext|>",
+                    "--special", "<|im_start|>", "--special", "<|im_end|>", "--output", tokenizer}));
+  std::string chats;
+  for (int i = 0; i < 100; ++i)
+    chats += R"({"messages": [{"role": "user", "content": "So?"}, {"role": "assistant", "content": "No."}]})"
+             "\n";
+  write_bytes(place / "chats.jsonl", chats);
+  made(run_program("monomorph-data", {"chat", place / "chats.jsonl", "--tokenizer", tokenizer, "--template", "chatml",
+                                      "--sequence-length", "32", "--output", place / "chats.pbin"}));
+  const std::vector<std::string> sets{"data.train=" + (place / "chats.pbin"), "data.evaluation=", "run.steps=3",
+                                      "data.tokenizer=" + tokenizer};
+  made(place.train("run", sets));
+  const auto chat = [&](const std::string& run, const Arguments& more) {
+    const Arguments arguments{"chat", "--checkpoint", place / run, "--greedy", "--max-tokens", "4"};
+    const ProcessResult result = run_process(bash("printf 'So\n' | \"$@\"", command(place, with(arguments, more))));
+    CHECK(result.err == "");
+    return made(result);
+  };
+  CHECK(chat("run", {}) == chat("run", {"--template", "chatml"}));
+  CHECK(chat("run", {"--template", place / "run"}) == chat("run", {}));
+  made(place.run({"export", "--checkpoint", place / "run", "--output", place / "model"}));
+  const std::string written = read_bytes(place / "model/chat_template.jinja");
+  CHECK(contains(written, "<|im_start|>"));
+  made(place.run({"import", place / "model", "--output", place / "imported"}));
+  CHECK(read_bytes(place / "imported/chat_template.jinja") == written);
+  made(place.run({"export", "--checkpoint", place / "run", "--gguf", place / "model.gguf"}));
+  CHECK(contains(read_bytes(place / "model.gguf"), written));
+
+  // One beside the tokeniser stays, and that it is another is said.
+  write_bytes(place / "words/chat_template.jinja", "{{ messages[0].content }}");
+  const std::string said = made(place.train("other", sets));
+  CHECK(contains(said, "the data was packed by the template chatml, and beside "));
+  CHECK(read_bytes(place / "other/chat_template.jinja") == "{{ messages[0].content }}");
+  write_bytes(place / "words/chat_template.jinja", written);
+  CHECK_FALSE(contains(made(place.train("same", sets)), "was packed by"));
+  CHECK(read_bytes(place / "same/chat_template.jinja") == written);
 }

@@ -134,6 +134,9 @@ TEST_CASE("what lies beside a model's tokeniser goes with a run that trains from
   const std::string words = "{% for m in messages %}{{ m.content }}{% endfor %}";
   write_bytes(place / "model/chat_template.jinja", words);
   write_bytes(place / "model/generation_config.json", R"({"eos_token_id": [3, 5]})");
+  const std::string of_tools = "additional_chat_templates/tool_use.jinja";
+  fs::create_directory(place / "model/additional_chat_templates");
+  write_bytes(place / "model/" + of_tools, "{{ tools }}" + words);
   check_success(place.run({"import", place / "model", "--output", place / "imported"}));
   check_success(place.train("tuned", {"weights.from=" + place / "imported",
                                       "data.tokenizer=" + place / "imported/tokenizer.json", "run.steps=4"}));
@@ -141,7 +144,8 @@ TEST_CASE("what lies beside a model's tokeniser goes with a run that trains from
   const Arguments arguments{"chat", "--checkpoint", place / "tuned", "--greedy", "--max-tokens", "3"};
   check_success(run_process(bash("printf 'First\\n' | \"$@\"", command(place, arguments))));
   check_success(place.run({"export", "--checkpoint", place / "tuned", "--output", place / "again"}));
-  for (const std::string file : {"chat_template.jinja", "generation_config.json", "tokenizer_config.json"}) {
+  for (const std::string& file : {std::string("chat_template.jinja"), std::string("generation_config.json"),
+                                  std::string("tokenizer_config.json"), of_tools}) {
     CAPTURE(file);
     CHECK(read_bytes(place / ("again/" + file)) == read_bytes(place / ("model/" + file)));
   }
@@ -272,6 +276,38 @@ TEST_CASE("weights of another recipe: what may differ is said by name, and all e
                                             {"--ranks", "4"}));
   check_success(hybrid);
   CHECK(contains(hybrid.out, "weights from"));
+}
+
+TEST_CASE("what decides how weights are trained may differ, and is said by name, of a run as of a folder") {
+  const Exported place("tiny_gpt2");
+  const auto said = [&](const std::string& recipe, const std::string& from) {
+    const ProcessResult result =
+        run_program(recipe, with(Arguments{"check"}, place.training("checked", {"weights.from=" + from})));
+    check_success(result);
+    return result.out;
+  };
+  const std::string of_run = said("tiny_gpt2_fp16", place / "run");
+  CHECK(contains(of_run, "precision is monomorph::precision::Fp32 there, and monomorph::precision::Fp16Mixed here"));
+  CHECK_FALSE(contains(of_run, "optimizer is"));
+  CHECK_FALSE(contains(of_run, "dropout"));
+  CHECK_FALSE(contains(said("tiny_gpt2", place / "run"), " there, and "));
+  const std::string folder = place.with_config([](Json& config) {
+    config["attn_pdrop"] = 0.25;
+    config["torch_dtype"] = "bfloat16";
+  });
+  const std::string of_attention =
+                        "of the weights in " + folder + ", model.dropout.attention is 0.25 there, and 0 here",
+                    of_dtype = "of the weights in " + folder + ", state_dtype is bf16 there, and fp32 here";
+  const std::string of_folder = said("tiny_gpt2", folder);
+  const ProcessResult trained = place.train("trained", {"weights.from=" + folder, "run.steps=3"}),
+                      imported = place.run({"import", folder, "--output", place / "imported"});
+  check_success(trained);
+  check_success(imported);
+  for (const std::string& told : {of_folder, trained.out, imported.err}) {
+    CHECK(contains(told, of_attention));
+    CHECK(contains(told, of_dtype));
+    CHECK_FALSE(contains(told, "model.dropout.residual"));
+  }
 }
 
 TEST_CASE("weights alone can't be resumed from, and weights.from must name weights") {
@@ -476,6 +512,72 @@ TEST_CASE("import refuses weights that are cut short, missing, of another shape,
   place.check_import_refused(place / "indexed", {"[WEIGHTS-05]", index});
 }
 
+TEST_CASE("a link that leads out of a model's folder is refused, whichever file it is, before anything is written") {
+  const Exported place("tiny_llama");
+  write_bytes(place / "secret", "the content of no file of a model");
+  const auto with_link = [&](const std::string& name, const std::string& target) {
+    fs::remove_all(place / "changed");
+    fs::copy(place / "model", place / "changed", fs::copy_options::recursive);
+    fs::remove(place / ("changed/" + name));
+    fs::create_symlink(target, place / ("changed/" + name));
+    return place / "changed";
+  };
+  for (const std::string name :
+       {"config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja",
+        "chat_template.json", "generation_config.json", "merges.txt", "additional_chat_templates"}) {
+    CAPTURE(name);
+    place.check_import_refused(with_link(name, "../secret"), {"[FILE-07]", "changed/" + name, place / "secret"});
+  }
+  place.check_import_refused(with_link("chat_template.jinja", "nothing"), {"[FILE-07]", "chat_template.jinja"});
+  check_refusal(run_program("monomorph-checkpoint", {"recipe", with_link("config.json", place / "model/config.json")}),
+                2, {"[FILE-07]", "config.json"});
+  check_refusal(place.train("linked", {"weights.from=" + with_link("model.safetensors", "../model/model.safetensors")}),
+                2, {"[FILE-07]", "model.safetensors", "weights.from"});
+  check_refusal(place.train("linked",
+                            {"data.tokenizer=" + with_link("chat_template.jinja", "../secret") + "/tokenizer.json"}),
+                2, {"[FILE-07]", "chat_template.jinja", "data.tokenizer"});
+  CHECK_FALSE(fs::exists(place / "linked/hparams.json"));
+
+  // A file of an index, and adapters.
+  fs::rename(place / "changed/model.safetensors", place / "part.safetensors");
+  fs::create_symlink("../part.safetensors", place / "changed/part.safetensors");
+  fs::remove(place / "changed/chat_template.jinja");
+  write_bytes(place / "changed/model.safetensors.index.json",
+              Json{{"weight_map", {{"lm_head.weight", "part.safetensors"}}}}.dump());
+  place.check_import_refused(place / "changed", {"[FILE-07]", "part.safetensors"});
+  fs::create_directory(place / "adapters");
+  const auto check_adapters = [&](const std::string& file) {
+    fs::create_symlink("../secret", place / ("adapters/" + file));
+    check_refusal(run_program("tiny_llama_lora", {"import", place / "model", "--adapter", place / "adapters",
+                                                  "--output", place / "imported"}),
+                  2, {"[FILE-07]", file});
+    fs::remove(place / ("adapters/" + file));
+  };
+  check_adapters("adapter_config.json");
+  write_bytes(place / "adapters/adapter_config.json", R"({"peft_type": "LORA", "r": 4, "lora_alpha": 8})");
+  check_adapters("adapter_model.safetensors");
+}
+
+TEST_CASE("a snapshot in the cache of Hugging Face's hub, which is made of links, is imported, and copied as files") {
+  const Exported place("tiny_llama");
+  const std::string model = "hub/models--somebody--a_model", snapshot = model + "/snapshots/0123abcd";
+  fs::create_directories(place / snapshot);
+  fs::create_directories(place / (model + "/blobs"));
+  write_bytes(place / "model/chat_template.jinja", "a template");
+  for (const auto& entry : fs::directory_iterator(place / "model")) {
+    const std::string name = entry.path().filename().string(), blob = "blobs/of " + name;
+    fs::rename(entry.path(), place / (model + "/" + blob));
+    fs::create_symlink("../../" + blob, place / (snapshot + "/" + name));
+  }
+  check_success(place.run({"import", place / snapshot, "--output", place / "imported"}));
+  CHECK(digest(place / "imported") == digest(place / "run"));
+  for (const std::string name : {"tokenizer.json", "chat_template.jinja"}) {
+    CAPTURE(name);
+    CHECK(fs::symlink_status(place / ("imported/" + name)).type() == fs::file_type::regular);
+    CHECK(read_bytes(place / ("imported/" + name)) == read_bytes(place / (snapshot + "/" + name)));
+  }
+}
+
 namespace {
 const std::string sentence_fixtures = MONOMORPH_SOURCE_DIR "/tests/fixtures/sentence_transformers/";
 
@@ -527,6 +629,12 @@ TEST_CASE("an encoder of sentence-transformers is imported, embeds texts as it d
   check_refusal(run_program("monomorph-checkpoint", {"recipe", folder / "model"}), 2, {"[WEIGHTS-14]"});
   fs::remove(folder / "with_class/1_Pooling/config.json");
   check_refusal(import_to(folder / "with_class", folder / "none"), 2, {"[FILE-01]", "1_Pooling/config.json"});
+  for (const std::string name : {"1_Pooling/config.json", "1_Pooling", "modules.json"}) {
+    CAPTURE(name);
+    fs::remove_all(folder / ("with_class/" + name));
+    fs::create_symlink(folder / ("model/" + name), folder / ("with_class/" + name));
+    check_refusal(import_to(folder / "with_class", folder / "none"), 2, {"[FILE-07]", "with_class/" + name});
+  }
   CHECK_FALSE(fs::exists(folder / "none"));
 }
 

@@ -8,8 +8,7 @@ using namespace monomorph;
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const fuzz::MemoryFolder folder;
-  const fuzz::MemoryFile config(data, size);
-  folder.put("adapter_config.json", config);
+  folder.put("adapter_config.json", fuzz::as_text(data, size));
   const std::string path = folder.path() + "/adapter_config.json";
   return fuzz::refusing([&] {
     const LowRankSpec spec{.rank = 8, .alpha = 16};

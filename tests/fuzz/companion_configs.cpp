@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <deque>
 #include <filesystem>
 
 #include "byte_tokenizer.hpp"
@@ -16,8 +15,8 @@ using namespace monomorph;
 
 namespace {
 
-constexpr std::array<std::string_view, 4> names{"generation_config.json", "tokenizer_config.json", "chat_template.json",
-                                                "chat_template.jinja"};
+constexpr std::array<std::string_view, 5> names{"generation_config.json", "tokenizer_config.json", "chat_template.json",
+                                                "chat_template.jinja", "additional_chat_templates/tool_use.jinja"};
 
 void check(const std::string& folder) {
   const data::Tokenizer& tokenizer = fuzz::byte_tokenizer();
@@ -39,7 +38,7 @@ void check(const std::string& folder) {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const fuzz::MemoryFolder folder;
-  std::deque<fuzz::MemoryFile> memory;
+  std::filesystem::create_directory(folder.path() + "/additional_chat_templates");
   std::string_view files = fuzz::as_text(data, size);
   for (const std::string_view name : names) {
     const std::string_view file = files.substr(0, files.find('\0'));
@@ -47,7 +46,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     if (file.empty())  // there is no such file
       std::filesystem::remove(std::filesystem::path(folder.path()) / name);
     else
-      folder.put(name, memory.emplace_back(reinterpret_cast<const std::uint8_t*>(file.data()), file.size()));
+      folder.put(name, file);
   }
   check(folder.path());
   return 0;

@@ -180,6 +180,7 @@ def companion_configs():
     write("tokens", {"eos_token_id": 258}, {"eos_token": token, "bos_token": None, "chat_template": chat})
     write("templates", "", {"chat_template": [{"name": "default", "template": chat}, {"name": "tool_use", "template": chat}]})
     write("template_files", "", {"pad_token": token}, {"chat_template": {"default": chat}}, chat)
+    write("named_files", "", {"eos_token": token}, "", chat, "{{ tools }}" + chat)
     write("added", "", {"added_tokens_decoder": {"257": token, "x": token}, "additional_special_tokens": ["<|im_start|>", token], "eos_token": 257})
     write("no_tokens", {"eos_token_id": 2**63}, {"eos_token": "<|none|>", "chat_template": 3})
     write("other_kinds", [], "null", {"chat_template": [chat]}, "{% for")

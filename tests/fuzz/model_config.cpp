@@ -10,8 +10,7 @@ using namespace monomorph;
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const fuzz::MemoryFolder folder;
-  const fuzz::MemoryFile config(data, size);
-  folder.put("config.json", config);
+  folder.put("config.json", fuzz::as_text(data, size));
   return fuzz::refusing([&] {
     const train::FolderModel model = train::read_folder_model(folder.path());
     const auto written = train::config_of(*model.family, model.portable);

@@ -45,9 +45,7 @@ std::string file_with(const std::string& state) {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const fuzz::MemoryFolder folder;
-  const std::string bytes = file_with({reinterpret_cast<const char*>(data), size});
-  const fuzz::MemoryFile file(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
-  folder.put("model.safetensors", file);
+  folder.put("model.safetensors", file_with({reinterpret_cast<const char*>(data), size}));
   return fuzz::refusing([&] {
     const train::FolderTensors tensors(folder.path());
     const auto matrix = train::bits_and_bytes_matrix(tensors, "w");

@@ -36,8 +36,7 @@ void put_right_hash(Bytes& bytes) {
 }
 
 void read(const fuzz::MemoryFolder& folder, const data::TokenDataset& set, const Bytes& bytes) {
-  const fuzz::MemoryFile file(bytes.data(), bytes.size());
-  folder.put("pairs.reference", file);
+  folder.put("pairs.reference", fuzz::as_text(bytes.data(), bytes.size()));
   fuzz::refusing([&] {
     const auto scores = data::ReferenceScores::beside(set, sequences_per_sample);
     for (std::int64_t i = 0; i < set.n_samples(); ++i) {
@@ -55,8 +54,7 @@ void read(const fuzz::MemoryFolder& folder, const data::TokenDataset& set, const
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const fuzz::MemoryFolder folder;
-  static const fuzz::MemoryFile packed(packed_set.data(), packed_set.size());
-  folder.put("pairs.pbin", packed);
+  folder.put("pairs.pbin", fuzz::as_text(packed_set.data(), packed_set.size()));
   const data::TokenDataset set(folder.path() + "/pairs.pbin", sequence_length, 256, data::LastTarget::reused);
   Bytes bytes(data, data + size);
   read(folder, set, bytes);

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <deque>
 #include <filesystem>
 
 using namespace monomorph;
@@ -25,12 +24,11 @@ constexpr std::int64_t width = 32;
 /// A folder with these files, and with empty ones behind them.
 std::optional<train::SentenceModules> read(std::string_view files) {
   static const fuzz::MemoryFolder folder;
-  std::deque<fuzz::MemoryFile> memory;
   for (const std::string_view path : paths) {
     const std::string_view file = files.substr(0, files.find('\0'));
     files.remove_prefix(std::min(file.size() + 1, files.size()));
     std::filesystem::create_directories((std::filesystem::path(folder.path()) / path).parent_path());
-    folder.put(path, memory.emplace_back(reinterpret_cast<const std::uint8_t*>(file.data()), file.size()));
+    folder.put(path, file);
   }
   return train::read_sentence_modules(folder.path(), width);
 }

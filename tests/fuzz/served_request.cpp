@@ -20,8 +20,7 @@ data::ModelTemplate with_tools() {
       "{{ m.content }}{% for c in m.tool_calls or [] %}<tool_call>{{ c.function | tojson }}</tool_call>{% endfor %}"
       "<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
   const fuzz::MemoryFolder folder;
-  const fuzz::MemoryFile file(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
-  folder.put("chat_template.jinja", file);
+  folder.put("chat_template.jinja", text);
   return *data::ModelTemplate::of_folder(folder.path());
 }
 

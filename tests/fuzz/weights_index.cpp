@@ -15,19 +15,13 @@ std::string file_with(const std::string& tensor) {
   return bytes + header + std::string(4, '\0');
 }
 
-fuzz::MemoryFile file_of(const std::string& bytes) {
-  return {reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()};
-}
-
 }  // namespace
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const fuzz::MemoryFolder folder;
-  static const fuzz::MemoryFile first = file_of(file_with("a")), second = file_of(file_with("b"));
-  folder.put("1.safetensors", first);
-  folder.put("2.safetensors", second);
-  const fuzz::MemoryFile index(data, size);
-  folder.put("model.safetensors.index.json", index);
+  folder.put("1.safetensors", file_with("a"));
+  folder.put("2.safetensors", file_with("b"));
+  folder.put("model.safetensors.index.json", fuzz::as_text(data, size));
   return fuzz::refusing([&] {
     const train::FolderTensors tensors(folder.path());
     for (const auto& [name, tensor] : tensors.all()) {

@@ -11,13 +11,6 @@
 namespace monomorph::tools {
 namespace {
 
-std::string known_names() {
-  std::string names;
-  for (const data::ChatTemplate& known : data::chat_templates())
-    names.append(names.empty() ? "" : ", ").append(known.name);
-  return names;
-}
-
 /// Whatever is wrong with a template, another is to be named.
 template <class Read> data::TemplateChoice read_choice(Read read) {
   try {
@@ -33,7 +26,7 @@ void TemplateOption::add_to(CLI::App& command, const std::string& without) {
   command.add_option("--template", name,
                      fmt::format("How chats are written: {}, or a file of a template in Jinja, or a model's folder; "
                                  "unless given, {}",
-                                 known_names(), without));
+                                 data::chat_template_names(), without));
   command.add_option("--date", date,
                      "The day (YYYY-MM-DD) that a model's own template writes, if it writes one; unless given, today");
 }

@@ -21,7 +21,6 @@ namespace monomorph::data {
 namespace {
 
 constexpr std::int64_t longest_sequence = std::int64_t{1} << 24;
-constexpr ChatRoles assistant_alone = 1u << static_cast<unsigned>(ChatRole::assistant);
 
 void check_settings(const ChatPackSettings& settings) {
   if (settings.sequence_length < 2 || settings.sequence_length > longest_sequence) {

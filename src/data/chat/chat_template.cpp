@@ -1,61 +1,14 @@
 #include <monomorph/core/error.hpp>
-#include <monomorph/core/file_error.hpp>
 #include <monomorph/core/hash.hpp>
 #include <monomorph/data/chat/chat_template.hpp>
 #include <monomorph/data/text/utf8.hpp>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <iterator>
 
 namespace monomorph::data {
 namespace {
-
-// Turns in the order of ChatRole: system, user, assistant, tool.
-constexpr ChatTemplate templates[] = {
-    {.name = "chatml",
-     .special_tokens = {"<|im_start|>", "<|im_end|>"},
-     .end_token = "<|im_end|>",
-     .begin = "",
-     .turns = {{{"<|im_start|>system\n", "<|im_end|>", "\n"},
-                {"<|im_start|>user\n", "<|im_end|>", "\n"},
-                {"<|im_start|>assistant\n", "<|im_end|>", "\n"},
-                {"<|im_start|>tool\n", "<|im_end|>", "\n"}}}},
-    {.name = "llama-3",
-     .special_tokens = {"<|begin_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>"},
-     .end_token = "<|eot_id|>",
-     .begin = "<|begin_of_text|>",
-     .turns = {{{"<|start_header_id|>system<|end_header_id|>\n\n", "<|eot_id|>", ""},
-                {"<|start_header_id|>user<|end_header_id|>\n\n", "<|eot_id|>", ""},
-                {"<|start_header_id|>assistant<|end_header_id|>\n\n", "<|eot_id|>", ""},
-                {"<|start_header_id|>tool<|end_header_id|>\n\n", "<|eot_id|>", ""}}},
-     .trims_content = true},
-    {.name = "gemma",
-     .special_tokens = {"<bos>", "<start_of_turn>", "<end_of_turn>"},
-     .end_token = "<end_of_turn>",
-     .begin = "<bos>",
-     .turns = {{{},
-                {"<start_of_turn>user\n", "<end_of_turn>", "\n"},
-                {"<start_of_turn>model\n", "<end_of_turn>", "\n"},
-                {}}},
-     .trims_content = true,
-     .alternates = true,
-     .folds_system = true},
-    {.name = "mistral",
-     .special_tokens = {"<s>", "</s>"},
-     .end_token = "</s>",
-     .begin = "<s>",
-     .turns = {{{}, {" [INST] ", " [/INST]", ""}, {" ", "</s>", ""}, {}}},
-     .alternates = true,
-     .folds_system = true},
-    {.name = "zephyr",
-     .special_tokens = {"</s>"},
-     .end_token = "</s>",
-     .begin = "",
-     .turns = {{{"<|system|>\n", "</s>", "\n"}, {"<|user|>\n", "</s>", "\n"}, {"<|assistant|>\n", "</s>", "\n"}, {}}}},
-};
 
 constexpr std::string_view after_folded_system = "\n\n";
 
@@ -149,19 +102,6 @@ std::optional<ChatRole> find_chat_role(std::string_view name) {
 }
 
 bool ChatTemplate::knows(ChatRole role) const { return !turns[static_cast<std::size_t>(role)].end.empty(); }
-
-std::span<const ChatTemplate> chat_templates() { return templates; }
-
-const ChatTemplate& find_chat_template(std::string_view name) {
-  const auto* found = std::find_if(std::begin(templates), std::end(templates),
-                                   [name](const ChatTemplate& candidate) { return candidate.name == name; });
-  if (found != std::end(templates)) return *found;
-  std::vector<std::string_view> names;
-  for (const ChatTemplate& candidate : templates) names.push_back(candidate.name);
-  throw UsageError("CHAT-01", fmt::format("there is no chat template {}, neither by this name nor as a file or folder; "
-                                          "name one of {}, a file of one in Jinja, or a model's folder",
-                                          in_quotes(name), fmt::join(names, ", ")));
-}
 
 std::uint64_t fingerprint(const ChatTemplate& chat_template) {
   // A zero byte behind each text keeps neighbours apart.

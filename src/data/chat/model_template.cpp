@@ -1,3 +1,4 @@
+#include "core/folder_files.hpp"
 #include "core/is_there.hpp"
 #include "core/json_text.hpp"
 
@@ -18,6 +19,9 @@ namespace monomorph::data {
 namespace {
 
 using nlohmann::json;
+
+/// Where templates lie besides chat_template.jinja, each in a file with its name.
+constexpr std::string_view folder_of_others = "additional_chat_templates", ending = ".jinja";
 
 constexpr const char* token_names[] = {"bos_token", "eos_token", "unk_token", "sep_token",
                                        "pad_token", "cls_token", "mask_token"};
@@ -72,9 +76,9 @@ class ModelTemplateReader {
 
   /// Those of a folder; none if it has none.
   void read_folder(const std::string& folder) {
-    const std::string in_jinja = folder + "/chat_template.jinja", in_json = folder + "/chat_template.json",
-                      config = folder + "/tokenizer_config.json";
-    if (is_file(in_jinja)) read_jinja(in_jinja);
+    const std::string in_json = path_in(folder, "chat_template.json"),
+                      config = path_in(folder, "tokenizer_config.json");
+    read_jinja_files(folder);
     if (!has_some() && is_file(in_json)) read_json(in_json);
     if (!has_some() && is_file(config)) read_json(config);
     if (has_some()) read_tokens(config);
@@ -96,6 +100,17 @@ class ModelTemplateReader {
   struct Source {
     std::string source, path;
   };
+  /// As transformers writes them: the default, and each other one in a file of its own.
+  void read_jinja_files(const std::string& folder) {
+    if (const std::string path = path_in(folder, "chat_template.jinja"); is_file(path)) read_jinja(path);
+    for (const std::string& file : files_in(folder, folder_of_others, ending)) {
+      const std::string path = path_in(folder, file);
+      add(std::filesystem::path(file).stem().string(), read_text_file(path), path);
+    }
+    if (has_some() && !sources_.contains("default"))
+      refuse_file(folder + "/chat_template.jinja",
+                  fmt::format("is missing beside the templates in {}", folder_of_others));
+  }
   void add(const std::string& name, std::string source, const std::string& path) {
     sources_.insert_or_assign(name, Source{std::move(source), path});
   }
@@ -122,8 +137,9 @@ ModelTemplate ModelTemplate::of_file(const std::string& path) {
   if (!reader.has_some())
     throw UsageError("CHAT-17", fmt::format("{} has no \"chat_template\"; name a file that has one with --template",
                                             in_quotes(path)));
-  const auto folder = std::filesystem::path(path).parent_path();
-  reader.read_tokens(((folder.empty() ? "." : folder) / "tokenizer_config.json").string());
+  auto folder = std::filesystem::path(path).parent_path();
+  if (folder.filename() == folder_of_others) folder = folder.parent_path();
+  reader.read_tokens(path_in(folder.string(), "tokenizer_config.json"));
   return std::move(reader).take();
 }
 
@@ -163,6 +179,10 @@ jinja::Rendered ModelTemplate::render(const jinja::Value& messages, const jinja:
   variables.emplace_back("documents", jinja::Value());
   variables.emplace_back("add_generation_prompt", with_answer_begun);
   return chosen(!tools.is_none()).render(variables, limits, now);
+}
+
+const std::string* ModelTemplate::only_source() const {
+  return templates_.size() == 1 ? &templates_.begin()->second.source() : nullptr;
 }
 
 const std::string* ModelTemplate::token(std::string_view name) const {

@@ -24,7 +24,6 @@ namespace monomorph::data {
 namespace {
 
 constexpr std::int64_t shortest_sequence = 4, longest_sequence = std::int64_t{1} << 24;
-constexpr ChatRoles assistant_alone = 1u << static_cast<unsigned>(ChatRole::assistant);
 
 void check_settings(const PreferencePackSettings& settings) {
   if (settings.sequence_length < shortest_sequence || settings.sequence_length > longest_sequence)

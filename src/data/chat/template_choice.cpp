@@ -1,6 +1,10 @@
 #include "core/is_there.hpp"
 
+#include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
 #include <monomorph/data/chat/template_choice.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -16,10 +20,17 @@ bool has_tokens_of(const Tokenizer& tokenizer, const ChatTemplate& chat_template
 
 }  // namespace
 
+TemplateChoice::TemplateChoice(ModelTemplate of_model) {
+  if (const std::string* const source = of_model.only_source()) known_ = find_chat_template_in_jinja(*source);
+  if (known_ == nullptr) of_model_ = std::make_shared<const ModelTemplate>(std::move(of_model));
+}
+
 TemplateChoice TemplateChoice::named(const std::string& name_or_path) {
-  const auto known = std::ranges::find(chat_templates(), name_or_path, &ChatTemplate::name);
-  if (known == chat_templates().end() && is_there(name_or_path)) return ModelTemplate::of_file(name_or_path);
-  return find_chat_template(name_or_path);
+  if (const ChatTemplate* const known = find_chat_template(name_or_path)) return *known;
+  if (is_there(name_or_path)) return ModelTemplate::of_file(name_or_path);
+  throw UsageError("CHAT-01", fmt::format("there is no chat template {}, neither by this name nor as a file or folder; "
+                                          "name one of {}, a file of one in Jinja, or a model's folder",
+                                          in_quotes(name_or_path), chat_template_names()));
 }
 
 std::optional<TemplateChoice> TemplateChoice::usual(const Tokenizer& tokenizer, const std::string& folder) {

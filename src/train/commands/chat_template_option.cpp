@@ -10,19 +10,18 @@ namespace monomorph::train {
 
 /// `--chat-template` is what the option of `serve` was called at first.
 void ChatTemplateOption::add_to(CLI::App& app) {
-  std::string names;
-  for (const data::ChatTemplate& known : data::chat_templates()) names.append(known.name).append(", ");
-  app.add_option("--template,--chat-template", name,
-                 fmt::format("how chats are written: {}a file of a template in Jinja, or a model's folder; the model's "
-                             "own if not given",
-                             names));
+  app.add_option(
+      "--template,--chat-template", name,
+      fmt::format("how chats are written: {}, a file of a template in Jinja, or a model's folder; the model's "
+                  "own if not given",
+                  data::chat_template_names()));
 }
 
 std::optional<data::TemplateChoice> ChatTemplateOption::choice(const data::Tokenizer& tokenizer,
                                                                const std::string& folder) const {
   if (!name.empty()) return as_usage_error("--template", [&] { return data::TemplateChoice::named(name); });
   auto usual = as_usage_error("the tokeniser's folder", [&] { return data::TemplateChoice::usual(tokenizer, folder); });
-  if (usual && usual->known() != nullptr)
+  if (usual && usual->known() != nullptr && data::chat_template_sources(folder).empty())
     write_error_line(
         fmt::format("no chat template lies beside the tokeniser: chats are written as {} has them, whose "
                     "special tokens it has; --template names another",

@@ -45,6 +45,7 @@ std::string export_to_folder(const RecipeProgram& recipe, const std::string& che
   ExportOptions how{.dtype = options.dtype, .bytes_per_file = options.megabytes_per_file * 1'000'000};
   how.family = options.family;
   how.special_tokens = SpecialTokens(run_folder, tokenizer).of_config();
+  check_companion_files(run_folder);
   std::string line = export_folder(recipe, checkpoint, options.output, how);
   copy_companion_files(run_folder, options.output);
   const bool is_encoder = recipe.output == ModelOutput::embeddings;

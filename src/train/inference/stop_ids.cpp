@@ -1,5 +1,6 @@
 #include "train/inference/stop_ids.hpp"
 
+#include "core/folder_files.hpp"
 #include "train/inference/named_ids.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -34,8 +35,8 @@ std::vector<std::int32_t> stop_ids(const data::Tokenizer& tokenizer, const std::
     add(*turn_end);
   else  // <|end|>, for one, ends a turn of some models and a thought of others
     add_special(ends_of_turns);
-  std::ranges::for_each(named_ids(tokenizer, folder + "/generation_config.json", "eos_token_id"), add);
-  std::ranges::for_each(named_ids(tokenizer, folder + "/tokenizer_config.json", "eos_token"), add);
+  std::ranges::for_each(named_ids(tokenizer, path_in(folder, "generation_config.json"), "eos_token_id"), add);
+  std::ranges::for_each(named_ids(tokenizer, path_in(folder, "tokenizer_config.json"), "eos_token"), add);
   return ids;
 }
 

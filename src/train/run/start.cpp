@@ -62,6 +62,7 @@ Start start_run(const RecipeProgram& recipe, Hparams hparams, const World& world
   const bool saving_was_chosen = choose_async_save_together(recipe, hparams, ranks, communicator, notes);
   note_memory(recipe, hparams, ranks, notes);
   RunData data(recipe, hparams);
+  if (!data.note.empty()) notes.push_back(data.note);
   auto step = make_fitting_step(recipe, hparams, choice, communicator, notes);
   auto staged = make_staged_state(hparams, saving_was_chosen, *step, communicator, notes);
   if (world.rank() == 0 && !memory_snapshot_file.empty())

@@ -127,7 +127,7 @@ Trainer::Trainer(const RecipeProgram& recipe, const World& world, const Parallel
   put_scalars();
   step_->record_steps(hparams_.run.record_steps.value);
   if (world.rank() == 0)
-    log_.emplace(std::move(*ownership), hparams_, recipe, resumed_from_, state_.step, data_.all_files, world.size(),
+    log_.emplace(std::move(*ownership), hparams_, recipe, resumed_from_, state_.step, data_.described, world.size(),
                  argc, argv);
   saver_.emplace(recipe_, hparams_, data_.train_files, *step_, std::move(start.staged), communicator_,
                  log_ ? &*log_ : nullptr);

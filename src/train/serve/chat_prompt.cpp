@@ -8,12 +8,6 @@
 namespace monomorph::train {
 namespace {
 
-data::ChatRoles only_assistant() {
-  data::ChatRoles roles;
-  roles.set(static_cast<std::size_t>(data::ChatRole::assistant));
-  return roles;
-}
-
 data::jinja::Value value_of(const PromptMessage& message) {
   using data::jinja::Value;
   std::vector<std::pair<Value, Value>> members{{"role",
@@ -48,7 +42,8 @@ std::vector<data::ChatMessage> said_in(const std::vector<PromptMessage>& message
 
 ChatPrompt::ChatPrompt(const data::Tokenizer& tokenizer, std::optional<data::TemplateChoice> chat_template)
     : tokenizer_(tokenizer), template_(std::move(chat_template)) {
-  if (known() && template_->known() != nullptr) data::ChatEncoder(tokenizer_, *template_->known(), only_assistant());
+  if (known() && template_->known() != nullptr)
+    data::ChatEncoder(tokenizer_, *template_->known(), data::assistant_alone);
 }
 
 CallForm ChatPrompt::call_form() const {
@@ -78,7 +73,7 @@ std::vector<std::int32_t> ChatPrompt::ids(const std::vector<PromptMessage>& mess
                                           const data::jinja::Value& tools) const {
   if (of_model() != nullptr) return tokenizer_.encode(rendered(*of_model(), messages, tools, true));
   const data::ChatTemplate& known = *template_->known();
-  return data::ChatEncoder(tokenizer_, known, only_assistant()).prompt(said_in(messages, known.name));
+  return data::ChatEncoder(tokenizer_, known, data::assistant_alone).prompt(said_in(messages, known.name));
 }
 
 }  // namespace monomorph::train

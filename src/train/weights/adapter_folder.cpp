@@ -1,5 +1,6 @@
 #include "train/weights/adapter_folder.hpp"
 
+#include "core/folder_files.hpp"
 #include "train/weights/adapter_config.hpp"
 #include "train/weights/adapter_places.hpp"
 #include "train/weights/file_dtype.hpp"
@@ -43,7 +44,7 @@ const LowRankSpec& adapters_of(const RecipeProgram& recipe) {
 AdapterFolder::AdapterFolder(const std::string& folder, const Family& family, const RecipeProgram& recipe)
     : folder_(folder) {
   const std::vector<PlacedAdapter> placed = placed_as_the_config_says(family, recipe);
-  file_.emplace(runtime::SafetensorsFile::open(fmt::format("{}/{}", folder, adapter_weights_name)));
+  file_.emplace(runtime::SafetensorsFile::open(path_in(folder, adapter_weights_name)));
   std::set<std::string> used;
   for (const PlacedAdapter& adapter : placed) {
     const runtime::TensorEntry* const entry = find_entry(adapter.name, family);
@@ -62,7 +63,7 @@ std::vector<PlacedAdapter> AdapterFolder::placed_as_the_config_says(const Family
                                       placed_adapters(family, recipe, JoinedAdapters::stacked)};
   const AdapterRanks forms[]{ranks_by_target(family, placed[0]), ranks_by_target(family, placed[1])};
   CheckedAdapterConfig checked =
-      check_adapter_config(fmt::format("{}/{}", folder_, adapter_config_name), spec, forms, recipe.name);
+      check_adapter_config(path_in(folder_, adapter_config_name), spec, forms, recipe.name);
   notes_ = std::move(checked.notes);
   return std::move(placed[checked.form]);
 }

@@ -30,7 +30,8 @@ class AdapterFolder : public WeightsSource {
  public:
   /// @throws UsageError [ADAPTER-01] the config is not the JSON that it must be, or not of LoRA; [ADAPTER-02] it says
   ///   what the recipe's adapters are not; [ADAPTER-03] what is one adapter there changes more than the recipe adapts;
-  ///   [ADAPTER-04]; [ADAPTER-06] some are of what no recipe adapts; [WEIGHTS-07]; as runtime::SafetensorsFile
+  ///   [ADAPTER-04]; [ADAPTER-06] some are of what no recipe adapts; [WEIGHTS-07]; as path_in and
+  ///   runtime::SafetensorsFile
   AdapterFolder(const std::string& folder, const Family& family, const RecipeProgram& recipe);
 
   const std::vector<std::string>& notes() const { return notes_; }  ///< in what the adapters differ, and may

@@ -1,5 +1,6 @@
 #include "train/weights/export_adapters.hpp"
 
+#include "core/folder_files.hpp"
 #include "train/weights/adapter_folder.hpp"
 #include "train/weights/checkpoint_weights.hpp"
 #include "train/weights/file_dtype.hpp"
@@ -29,9 +30,7 @@ using nlohmann::json;
 
 /// @throws UsageError [WEIGHTS-06]
 void create_adapter_folder(const std::string& folder) {
-  std::error_code failure;
-  fs::create_directories(folder, failure);
-  if (failure) throw_file_error("create the folder", folder, failure.value());
+  create_folder(folder);
   for (const std::string_view name : {adapter_config_name, adapter_weights_name})
     if (fs::exists(fmt::format("{}/{}", folder, name)))
       throw UsageError("WEIGHTS-06", fmt::format("{} has adapters already, to which {} belongs; name another folder",

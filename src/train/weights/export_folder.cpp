@@ -1,5 +1,6 @@
 #include "train/weights/export_folder.hpp"
 
+#include "core/folder_files.hpp"
 #include "train/weights/family.hpp"
 #include "train/weights/file_dtype.hpp"
 #include "train/weights/merged_weights.hpp"
@@ -104,18 +105,6 @@ std::string file_name(std::size_t index, std::size_t n_files) {
   return n_files == 1 ? "model.safetensors" : fmt::format("model-{:05}-of-{:05}.safetensors", index + 1, n_files);
 }
 
-void create_folder(const fs::path& path) {
-  std::error_code failure;
-  fs::create_directories(path, failure);
-  if (failure) throw_file_error("create the folder", path.string(), failure.value());
-}
-
-void write_text(const std::string& path, const std::string& text) {
-  AtomicFile file(path);
-  file.write(text);
-  file.commit();
-}
-
 void write_file(const std::string& path, const std::vector<PlacedTensor>& tensors, TensorStream& stream, DType dtype) {
   std::vector<runtime::TensorToWrite> to_write;
   for (const PlacedTensor& tensor : tensors)
@@ -140,8 +129,8 @@ std::int64_t write_weights(const std::string& folder, const std::vector<std::vec
     }
   }
   if (files.size() > 1)
-    write_text(folder + "/model.safetensors.index.json",
-               nlohmann::json{{"metadata", {{"total_size", n_bytes}}}, {"weight_map", weight_map}}.dump(2) + "\n");
+    write_text_file(folder + "/model.safetensors.index.json",
+                    nlohmann::json{{"metadata", {{"total_size", n_bytes}}}, {"weight_map", weight_map}}.dump(2) + "\n");
   return n_bytes;
 }
 
@@ -154,8 +143,8 @@ std::int64_t write_sentence_modules(const std::string& folder, const PortableMod
                                 .longest_text = portable.model.context_length};
   for (const auto& [name, value] : sentence_files(modules, portable.model.d_model)) {
     const std::string path = fmt::format("{}/{}", folder, name);
-    create_folder(fs::path(path).parent_path());
-    write_text(path, value.dump(2) + "\n");
+    create_folder(fs::path(path).parent_path().string());
+    write_text_file(path, value.dump(2) + "\n");
   }
   if (projection.empty()) return 0;
   write_file(fmt::format("{}/{}/model.safetensors", folder, exported_projection), projection, stream, dtype);
@@ -214,7 +203,7 @@ std::string export_folder(const RecipeProgram& recipe, const std::string& checkp
   TensorStream stream(weights, options.dtype);
   std::int64_t n_bytes = write_weights(folder, files, stream, options.dtype);
   if (portable.embedding) n_bytes += write_sentence_modules(folder, portable, projection, stream, options.dtype);
-  write_text(folder + "/config.json", config_text(family, portable, options));
+  write_text_file(folder + "/config.json", config_text(family, portable, options));
   return fmt::format("{}: {} of {} weights in {}, as {}{}", folder, format_bytes(n_bytes), name_of(options.dtype),
                      files.size() == 1 ? "one file" : fmt::format("{} files", files.size()), family.architecture,
                      recipe.low_rank != nullptr ? ", adapters merged" : "");

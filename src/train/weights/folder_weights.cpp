@@ -49,7 +49,7 @@ FolderWeights::FolderWeights(FolderModel model, const RecipeProgram& recipe)
     : model_(std::move(model)), tensors_(model_.folder), numbers_(recipe.compute_dtype) {
   const Family& family = *model_.family;
   if (model_.sentence && !model_.sentence->projection.empty())
-    of_projection_.emplace(fmt::format("{}/{}", model_.folder, model_.sentence->projection));
+    of_projection_.emplace(model_.folder, model_.sentence->projection);
   std::set<std::string> used;
   for (const PlacedTensor& placed : placed_tensors(family, recipe, model_.portable.unused_positions)) {
     if (placed.is_projection) {

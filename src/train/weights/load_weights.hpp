@@ -17,6 +17,8 @@ namespace monomorph::train {
 struct OpenedWeights {
   std::unique_ptr<WeightsSource> source;
   std::vector<std::string> notes;  ///< one line for each fact in which the models differ and may
+  /// The same of what decides how a model is trained, for whoever trains it (training_facts.hpp).
+  std::vector<std::string> notes_of_training{};
 };
 
 /// Facts of the model, by the beginnings of their names, that a run which starts from weights may have changed.

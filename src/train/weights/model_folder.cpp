@@ -1,6 +1,8 @@
 #include "train/weights/model_folder.hpp"
 
+#include "core/folder_files.hpp"
 #include "core/is_there.hpp"
+#include "train/weights/training_facts.hpp"
 #include "train/weights/unique_json.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -10,7 +12,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 namespace monomorph::train {
@@ -50,10 +51,10 @@ std::map<std::string, std::string> weight_map_of(const std::string& index) {
 
 }  // namespace
 
-bool is_model_folder(const std::string& path) { return is_there(fmt::format("{}/{}", path, config_name)); }
+bool is_model_folder(const std::string& path) { return is_there(path_in(path, config_name)); }
 
 FolderModel read_folder_model(const std::string& folder, bool masked_head) {
-  const std::string path = fmt::format("{}/{}", folder, config_name);
+  const std::string path = path_in(folder, config_name);
   if (!is_there(path))
     throw UsageError("WEIGHTS-02", fmt::format("there is no {} in {}; give the folder of a model of Hugging Face's",
                                                config_name, in_quotes(folder)));
@@ -68,38 +69,44 @@ FolderModel read_folder_model(const std::string& folder, bool masked_head) {
                                                in_quotes(path), in_quotes(name), fmt::join(known, ", ")));
   }
   if (masked_head && family->with_masked_head != nullptr) family = family->with_masked_head;
-  FolderModel model{folder, family, model_from(*family, config, path), std::nullopt};
+  FolderModel model{.folder = folder, .family = family, .portable = model_from(*family, config, path)};
+  model.training = training_facts(model.portable, config);
   if (family->base.output == ModelOutput::embeddings)
     model.sentence = read_sentence_modules(folder, model.portable.model.d_model);
   if (model.sentence) model.portable.embedding = model.sentence->embedding;
   return model;
 }
 
-FolderTensors::FolderTensors(const std::string& folder) {
-  const std::string single = fmt::format("{}/{}", folder, weights_name),
-                    index = fmt::format("{}/{}", folder, index_name);
+FolderTensors::FolderTensors(const std::string& folder, const std::string& subfolder)
+    : folder_(folder), within_(subfolder.empty() ? "" : subfolder + "/") {
+  const std::string single = path_of(weights_name), index = path_of(index_name);
   if (is_there(single))
     add_file(single);
   else if (is_there(index))
-    add_files_of(folder, index);
+    add_files_of(index);
   else
     throw UsageError("WEIGHTS-05", fmt::format("there is neither {} nor {} in {}; other formats of weights must be "
                                                "converted to safetensors first",
-                                               weights_name, index_name, in_quotes(folder)));
+                                               weights_name, index_name,
+                                               in_quotes(subfolder.empty() ? folder : folder + "/" + subfolder)));
 }
 
-void FolderTensors::add_files_of(const std::string& folder, const std::string& index) {
+std::string FolderTensors::path_of(std::string_view file) const {
+  return path_in(folder_, fmt::format("{}{}", within_, file));
+}
+
+void FolderTensors::add_files_of(const std::string& index) {
   const std::map<std::string, std::string> listed = weight_map_of(index);
-  std::set<std::string> names;
+  std::map<std::string, std::string> paths;
   for (const auto& [tensor, file] : listed)
-    if (names.insert(file).second) add_file(fmt::format("{}/{}", folder, file));
+    if (const auto [path, is_new] = paths.try_emplace(file); is_new) add_file(path->second = path_of(file));
   const auto refuse = [&](const std::string& tensor) {
     throw UsageError("WEIGHTS-05", fmt::format("{} does not lie where {} says; export the folder again",
                                                in_quotes(tensor), in_quotes(index)));
   };
   for (const auto& [tensor, file] : listed) {
     const Tensor* const found = find(tensor);
-    if (found == nullptr || found->file->path() != fmt::format("{}/{}", folder, file)) refuse(tensor);
+    if (found == nullptr || found->file->path() != paths.at(file)) refuse(tensor);
   }
   for (const auto& [tensor, place] : tensors_)
     if (!listed.contains(tensor)) refuse(tensor);

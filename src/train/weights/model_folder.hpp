@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace monomorph::train {
@@ -19,10 +20,11 @@ struct FolderModel {
   std::string folder;
   const Family* family = nullptr;
   PortableModel portable;
+  ModelFacts training{};                      ///< training_facts()
   std::optional<SentenceModules> sentence{};  ///< of an encoder that sentence-transformers knows
 };
 
-/// Whether there is a config.json.
+/// Whether there is a config.json.   @throws as path_in
 bool is_model_folder(const std::string& path);
 
 /// @throws UsageError [WEIGHTS-02] the folder has none, or one of a kind of model that Monomorph does not know;
@@ -31,8 +33,8 @@ bool is_model_folder(const std::string& path);
 /// @param masked_head whether the head for masked tokens is looked for, of a family that has models with it
 FolderModel read_folder_model(const std::string& folder, bool masked_head = false);
 
-/// The tensors of a folder's safetensors files, one or many with an index. Nothing outside of the folder is named: the
-/// files of an index must lie in it.
+/// The tensors of a folder's safetensors files, one or many with an index. Nothing outside of the folder is read: the
+/// files of an index must lie in it, and what its links may lead to core/folder_files.hpp says.
 class FolderTensors {
  public:
   struct Tensor {
@@ -40,17 +42,21 @@ class FolderTensors {
     const runtime::TensorEntry* entry;
   };
 
-  /// @throws UsageError [WEIGHTS-05] there are none, or the index is not as it must be; as runtime::SafetensorsFile
-  explicit FolderTensors(const std::string& folder);
+  /// @param subfolder in which the files lie; empty: in the folder itself
+  /// @throws UsageError [WEIGHTS-05] there are none, or the index is not as it must be; as path_in and
+  ///   runtime::SafetensorsFile
+  explicit FolderTensors(const std::string& folder, const std::string& subfolder = "");
   FolderTensors(FolderTensors&&) = default;
 
   const Tensor* find(const std::string& name) const;  ///< null if there is none of that name
   const std::map<std::string, Tensor>& all() const { return tensors_; }
 
  private:
+  std::string path_of(std::string_view file) const;
   void add_file(const std::string& path);
-  void add_files_of(const std::string& folder, const std::string& index);
+  void add_files_of(const std::string& index);
 
+  std::string folder_, within_;  ///< what stands before a file's name in the folder
   std::vector<std::unique_ptr<runtime::SafetensorsFile>> files_;
   std::map<std::string, Tensor> tensors_;
 };

@@ -4,6 +4,7 @@
 #include "train/weights/listed.hpp"
 #include "train/weights/load_weights.hpp"
 #include "train/weights/tensor_places.hpp"
+#include "train/weights/training_facts.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
@@ -23,6 +24,10 @@ constexpr std::array<std::string_view, 8> changed_by_training{
     "model.rotary.", "model.pooling", "model.unit_length"};
 constexpr std::array<std::string_view, 1> changed_by_import{"model.context_length"};
 
+std::string note_of(const std::string& path, const std::string& difference) {
+  return fmt::format("of the weights in {}, {}", path, difference);
+}
+
 /// Compares what decides the function of two models.
 /// @return notes   @throws UsageError [WEIGHTS-08]
 std::vector<std::string> compared(const std::string& path, const ModelFacts& there, const RecipeProgram& recipe,
@@ -31,7 +36,7 @@ std::vector<std::string> compared(const std::string& path, const ModelFacts& the
   std::vector<std::string> notes, refused;
   for (const std::string& line : lines) {
     const bool may = std::ranges::any_of(may_differ, [&](std::string_view name) { return line.starts_with(name); });
-    (may ? notes : refused).push_back(may ? fmt::format("of the weights in {}, {}", path, line) : line);
+    (may ? notes : refused).push_back(may ? note_of(path, line) : line);
   }
   if (!refused.empty())
     throw UsageError("WEIGHTS-08", fmt::format("the weights in {} are of another model than {}: {}; change the recipe, "
@@ -64,13 +69,22 @@ ModelFacts function_facts(ModelFacts recipe_facts) {
   return facts;
 }
 
+/// @param there of the source
+std::vector<std::string> notes_of_training(const std::string& path, const ModelFacts& there,
+                                           const RecipeProgram& recipe) {
+  std::vector<std::string> notes = training_differences(there, training_facts(recipe_facts(recipe)));
+  for (std::string& note : notes) note = note_of(path, note);
+  return notes;
+}
+
 OpenedWeights open_checkpoint(const std::string& path, const RecipeProgram& recipe,
                               std::span<const std::string_view> may_differ) {
   const std::string checkpoint = runtime::find_checkpoint(path);
   const auto metadata = runtime::read_checkpoint_metadata(checkpoint);
   std::vector<std::string> notes = compared(checkpoint, function_facts(metadata.recipe_facts), recipe,
                                             function_facts(recipe_facts(recipe)), may_differ);
-  return {std::make_unique<CheckpointWeights>(checkpoint, recipe), std::move(notes)};
+  return {std::make_unique<CheckpointWeights>(checkpoint, recipe), std::move(notes),
+          notes_of_training(checkpoint, training_facts(metadata.recipe_facts), recipe)};
 }
 
 /// What is done there with texts before the model sees them, which is no matter of weights.
@@ -96,9 +110,10 @@ OpenedWeights open_folder(const std::string& path, const RecipeProgram& recipe,
   if (!model.sentence) here.embedding.reset();  // the files say nothing of it
   std::vector<std::string> notes = compared(path, facts_of(model.portable), recipe, facts_of(here), may_differ);
   if (model.sentence) add_notes(path, *model.sentence, recipe, notes);
+  std::vector<std::string> of_training = notes_of_training(path, model.training, recipe);
   auto weights = std::make_unique<FolderWeights>(std::move(model), recipe);
   if (auto note = weights->note_of_other_heads()) notes.push_back(*std::move(note));
-  return {std::move(weights), std::move(notes)};
+  return {std::move(weights), std::move(notes), std::move(of_training)};
 }
 
 std::string shape_text(Shape shape) {

@@ -1,5 +1,6 @@
 #include "train/weights/sentence_modules.hpp"
 
+#include "core/folder_files.hpp"
 #include "core/is_there.hpp"
 #include "train/weights/listed.hpp"
 #include "train/weights/unique_json.hpp"
@@ -152,7 +153,7 @@ constexpr std::array<std::string_view, 4> text_configs{"sentence_bert_config.jso
 
 std::optional<std::int64_t> read_longest_text(const std::string& folder) {
   for (const std::string_view name : text_configs) {
-    const std::string path = fmt::format("{}/{}", folder, name);
+    const std::string path = path_in(folder, name);
     if (!is_there(path)) continue;
     ModuleConfig config(path);
     const auto longest = config.take_size("max_seq_length");
@@ -169,7 +170,7 @@ std::optional<std::int64_t> read_longest_text(const std::string& folder) {
 
 /// The prompt before texts that are given without another. What else the file has is not the model's.
 std::string read_prompt(const std::string& folder) {
-  const std::string path = folder + "/config_sentence_transformers.json";
+  const std::string path = path_in(folder, "config_sentence_transformers.json");
   if (!is_there(path)) return "";
   ModuleConfig config(path);
   const json name = config.take("default_prompt_name"), prompts = config.take("prompts");
@@ -219,7 +220,7 @@ void check_path(const Module& module, const std::string& path) {
 }  // namespace
 
 std::optional<SentenceModules> read_sentence_modules(const std::string& folder, std::int64_t width) {
-  const std::string path = folder + "/modules.json";
+  const std::string path = path_in(folder, "modules.json");
   if (!is_there(path)) return std::nullopt;
   std::vector<Module> modules;
   std::vector<std::string> kinds;
@@ -238,7 +239,7 @@ std::optional<SentenceModules> read_sentence_modules(const std::string& folder, 
                                     "Normalize, in this order)",
                                     in_quotes(listed(std::move(kinds), ", ")))});
   for (const Module& module : modules) check_path(module, path);
-  const auto config_of = [&](const Module& module) { return fmt::format("{}/{}/config.json", folder, module.path); };
+  const auto config_of = [&](const Module& module) { return path_in(folder, module.path + "/config.json"); };
   SentenceModules read{.embedding = {.pooling = read_pooling(config_of(*pooling), width),
                                      .unit_length = normalize != nullptr},
                        .longest_text = read_longest_text(folder),

@@ -22,11 +22,10 @@ struct SentenceModules {
 /// The names of the projection in a recipe and in its folder here.
 inline constexpr std::string_view projection_weight = "projection.weight", projection_tensor = "linear.weight";
 
-/// Nothing if the folder has no modules.json. Nothing outside of the folder is read.
+/// Nothing if the folder has no modules.json. Nothing outside of the folder is read (core/folder_files.hpp).
 /// @param width of hidden states
 /// @throws UsageError [WEIGHTS-14] a file is not as it must be, or not there; [WEIGHTS-04] all that recipes do not
-/// have,
-///   by name
+///   have, by name; as path_in
 std::optional<SentenceModules> read_sentence_modules(const std::string& folder, std::int64_t width);
 
 /// By path what is written for these modules, whose projection lies in their folder.

@@ -1,5 +1,6 @@
 #include "train/weights/special_token_ids.hpp"
 
+#include "core/folder_files.hpp"
 #include "core/is_there.hpp"
 #include "train/weights/unique_json.hpp"
 
@@ -29,8 +30,8 @@ json checked(std::string_view key, const json& value, const std::string& where) 
 
 json special_token_ids(const std::string& folder) {
   json ids = json::object();
-  const std::string kept = fmt::format("{}/{}", folder, special_token_ids_file),
-                    path = is_file(kept) ? kept : folder + "/config.json";
+  const std::string kept = path_in(folder, special_token_ids_file),
+                    path = is_file(kept) ? kept : path_in(folder, "config.json");
   if (!is_file(path)) return ids;
   const json config = read_unique_object(path, "WEIGHTS-03");
   for (const std::string_view key : special_token_keys)

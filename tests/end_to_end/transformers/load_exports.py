@@ -1,11 +1,13 @@
-"""load_exports.py <tiny_gpt2> <mean_of_bert> <test program>...: what Monomorph exports, loaded by Hugging Face's
+"""load_exports.py <tiny_gpt2> <monomorph-data> <mean_of_bert> <test program>...: what Monomorph exports, loaded by Hugging Face's
 transformers, peft and sentence-transformers.
 
 The test programs (tests/numerics) import each folder of tests/fixtures/weights and tests/fixtures/adapters and export it
 again, and leave that with their outputs where MONOMORPH_EXPORTS says. Loaded here, the exports must compute what the
 fixtures say, and what ours computes, to 1e-5; their config.json must mean what the fixture's means, key by key; and
-weights in 16 bits must be those that PyTorch rounds to. tiny_gpt2 exports a model with a tokeniser, a chat template and
-settings of generation, which must be those that it has imported; mean_of_bert one that embeds texts as its fixture says.
+weights in 16 bits must be those that PyTorch rounds to. tiny_gpt2 exports a model with a tokeniser, chat templates and
+settings of generation, which must be those that it has imported, and one that has learnt chats that monomorph-data has
+packed by a template that it knows by name: the export writes them so. mean_of_bert exports one that embeds texts as its
+fixture says.
 
 Exit status 77 says why there is nothing to load with: without transformers nothing is tried, without the others what is
 theirs is left out.
@@ -26,6 +28,7 @@ INSTALL = "tools/setup/install --peers installs them"
 sys.path.insert(0, str(ROOT / ".deps/peers"))
 os.environ.update(HF_HUB_OFFLINE="1", TRANSFORMERS_VERBOSITY="error", TOKENIZERS_PARALLELISM="false")
 try:
+    import numpy as np
     import torch
     import transformers
     from safetensors.torch import load_file
@@ -169,15 +172,17 @@ def check_adapters(folder, name):
     check_close(found, ours, folder / "adapters", "beside ours")
 
 
-def byte_tokenizer():
+def byte_tokenizer(end="<|endoftext|>", **more):
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     tokenizer = Tokenizer(models.BPE(vocab={letter: i for i, letter in enumerate(alphabet)}, merges=[]))
     tokenizer.pre_tokenizer, tokenizer.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
     return transformers.PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, bos_token="<|endoftext|>", eos_token="<|endoftext|>",
-        chat_template="{% for m in messages %}<{{ m.role }}>{{ m.content }}{{ eos_token }}{% endfor %}")  # fmt: skip
+        tokenizer_object=tokenizer, bos_token=end, eos_token=end, **more)  # fmt: skip
+
+
+TALK = "{% for m in messages %}<{{ m.role }}>{{ m.content }}{{ eos_token }}{% endfor %}"
 
 
 def check_companions(program, work):
@@ -186,7 +191,8 @@ def check_companions(program, work):
     config = transformers.GPT2Config(vocab_size=257, n_positions=32, n_embd=32, n_layer=2, n_head=4)
     torch.manual_seed(5)
     transformers.GPT2LMHeadModel(config).save_pretrained(given)
-    byte_tokenizer().save_pretrained(given)
+    byte_tokenizer(chat_template={"default": TALK, "tool_use": "{{ tools | tojson }}" + TALK}).save_pretrained(given)
+    check((given / "additional_chat_templates/tool_use.jinja").exists(), "transformers keeps templates in files of their own")
     transformers.GenerationConfig(
         do_sample=True, temperature=0.7, top_k=11, top_p=0.8, eos_token_id=[256, 10], bos_token_id=256).save_pretrained(given)  # fmt: skip
     run(program, "import", given, "--output", work / "run")
@@ -194,8 +200,10 @@ def check_companions(program, work):
 
     check_tokenizer(given, exported, "an export")
     chat = [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "é"}]
-    there, here = (transformers.AutoTokenizer.from_pretrained(folder).apply_chat_template(chat, tokenize=False) for folder in (given, exported))
-    check(there == here, "an export writes the chat", here, "and not", there)
+    for tools in (None, [{"type": "function", "function": {"name": "f", "parameters": {}}}]):
+        there, here = (transformers.AutoTokenizer.from_pretrained(folder).apply_chat_template(chat, tools=tools, tokenize=False)
+                       for folder in (given, exported))  # fmt: skip
+        check(there == here, "an export writes the chat", here, "and not", there)
     there, here = (transformers.GenerationConfig.from_pretrained(folder).to_dict() for folder in (given, exported))
     check(there == here, "an export generates by", here, "and not", there)
     model, other = (transformers.AutoModelForCausalLM.from_pretrained(folder).eval() for folder in (given, exported))
@@ -207,6 +215,25 @@ def check_companions(program, work):
     (work / "run/tokenizer_config.json").unlink()
     run(program, "export", "--checkpoint", work / "run", "--output", work / "bare")
     check_tokenizer(given, work / "bare", "an export with a tokenizer.json alone")
+
+
+def check_packed_chats(program, data, work):
+    """A run on chats that were packed by a template that is known by name, of which the run has nothing but the data."""
+    byte_tokenizer("</s>").save_pretrained(work / "bytes")
+    (work / "tokenizer.json").write_bytes((work / "bytes/tokenizer.json").read_bytes())
+    chat = [{"role": "user", "content": "é"}, {"role": "assistant", "content": " b\n"}]
+    (work / "chats.jsonl").write_text(json.dumps({"messages": chat}) + "\n")
+    packed = work / "chats.pbin"
+    run(data, "chat", work / "chats.jsonl", "--tokenizer", work / "tokenizer.json", "--template", "zephyr", "--sequence-length", "32", "--output", packed)  # fmt: skip
+    sets = [f"run.output_dir={work / 'talk'}", f"data.train={packed}", "data.evaluation=", f"data.tokenizer={work / 'tokenizer.json'}",
+            "run.steps=1", "batch.global_batch=1", "batch.micro_batch=1", "schedule.warmup_steps=0"]  # fmt: skip
+    run(program, "--hparams", ROOT / "recipes/tiny_gpt2.json", *(word for one in sets for word in ("--set", one)))
+    run(program, "export", "--checkpoint", work / "talk", "--output", work / "talks")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(work / "talks")
+    ids = tokenizer.apply_chat_template(chat, tokenize=True, return_dict=False)
+    check(np.array(ids, dtype=np.uint16).tobytes() in packed.read_bytes(), "an export writes the chat that its run has learnt as", ids)
+    begun = tokenizer.apply_chat_template(chat[:1], tokenize=False, add_generation_prompt=True)
+    check(begun == "<|user|>\né</s>\n<|assistant|>\n", "an export begins an answer as", begun)
 
 
 def check_tokenizer(given, exported, what):
@@ -230,7 +257,7 @@ def check_embeddings(program, work):
         check_close(torch.tensor(embeddings), torch.tensor(expected["embeddings"]), exported)
 
 
-def main(tiny_gpt2, mean_of_bert, programs):
+def main(tiny_gpt2, monomorph_data, mean_of_bert, programs):
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as work:
         work = pathlib.Path(work)
@@ -244,6 +271,7 @@ def main(tiny_gpt2, mean_of_bert, programs):
         for name in sorted(adapters):
             check_adapters(exports / "adapters" / name, name)
         check_companions(tiny_gpt2, work)
+        check_packed_chats(tiny_gpt2, monomorph_data, work)
         check_embeddings(mean_of_bert, work)
     for failure in failures:
         print(failure)
@@ -258,4 +286,4 @@ def main(tiny_gpt2, mean_of_bert, programs):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], sys.argv[3:])
+    main(sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:])

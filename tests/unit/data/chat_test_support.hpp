@@ -25,7 +25,7 @@ struct ExpectedChat {
   nlohmann::json json;
   std::vector<monomorph::data::ChatMessage> messages;
   const monomorph::data::ChatTemplate& chat_template() const {
-    return monomorph::data::find_chat_template(json["template"].get<std::string>());
+    return *monomorph::data::find_chat_template(json["template"].get<std::string>());
   }
 };
 

@@ -20,7 +20,7 @@ struct ChatPackSettings {
   std::optional<TemplateChoice> chat_template = {};  ///< must be there; by a model's own only the assistant counts
   std::time_t now = std::time(nullptr);              ///< for templates of models that write the date
   std::int64_t sequence_length = 0;                  ///< tokens of a sample: the model's inputs
-  ChatRoles counted_roles = 1u << static_cast<unsigned>(ChatRole::assistant);  ///< whose turns count in the loss
+  ChatRoles counted_roles = assistant_alone;         ///< whose turns count in the loss
   std::string field = {};  ///< JSON Pointer to the messages; "": /messages, /conversations or the record itself
   TooLong too_long = TooLong::truncate;  ///< truncating keeps the beginning
   OnError on_error = OnError::stop;

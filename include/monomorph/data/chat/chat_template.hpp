@@ -18,6 +18,7 @@ inline constexpr std::array<std::string_view, 4> chat_role_names{"system", "user
 
 /// A set of roles, by their number.
 using ChatRoles = std::bitset<chat_role_names.size()>;
+inline constexpr ChatRoles assistant_alone = 1u << static_cast<unsigned>(ChatRole::assistant);
 
 /// Also what data sets in the style of ShareGPT write: human, gpt, model.
 std::optional<ChatRole> find_chat_role(std::string_view name);
@@ -44,16 +45,24 @@ struct ChatTemplate {
   bool trims_content = false;                      ///< white space at both ends of a content is dropped
   bool alternates = false;    ///< user and assistant in turn, after a system message that may come first
   bool folds_system = false;  ///< that system message stands before the first user's content, with a blank line between
+  std::string_view jinja;     ///< a template that writes the same, for a model's folder
 
   bool knows(ChatRole role) const;
 };
 
 std::span<const ChatTemplate> chat_templates();
 
-/// @throws UsageError [CHAT-01] if there is none of this name, nor, as TemplateChoice::named reads it, a file
-const ChatTemplate& find_chat_template(std::string_view name);
+/// Null if there is none of this name.
+const ChatTemplate* find_chat_template(std::string_view name);
+/// The one that is written so in Jinja, in every byte; null if there is none.
+const ChatTemplate* find_chat_template_in_jinja(std::string_view source);
+/// The one with this fingerprint, as a loss mask keeps it; null if there is none.
+const ChatTemplate* find_chat_template_of(std::uint64_t wanted);
+/// Of all, for messages: "chatml, llama-3, …".
+std::string chat_template_names();
 
-/// Changes whenever what the template writes does.
+/// Changes whenever what the template writes does. What is written of it in Jinja, which is to write the same, has no
+/// part in it.
 std::uint64_t fingerprint(const ChatTemplate& chat_template);
 
 /// A stretch of a rendered chat.

@@ -17,12 +17,14 @@ namespace monomorph::data {
 class ModelTemplate {
  public:
   /// That of a file: `tokenizer_config.json` or `chat_template.json`, which are JSON, or one in Jinja, beside which
-  /// tokenizer_config.json may name the special tokens. Of a folder, that of of_folder.
+  /// tokenizer_config.json may name the special tokens, or beside the folder `additional_chat_templates` in which it
+  /// lies. Of a folder, that of of_folder.
   /// @throws as of_folder; UsageError [CHAT-17] the file, or the folder, has none
   static ModelTemplate of_file(const std::string& path);
-  /// That of a model's folder: of `chat_template.jinja`, else of `chat_template.json`, else of `tokenizer_config.json`,
-  /// which name the special tokens, too. Nothing if it has none.
-  /// @throws UsageError [CHAT-16] one of the files is broken; [JINJA-01]; [FILE-NN]
+  /// That of a model's folder: of `chat_template.jinja` and, for what these are named by, the files in
+  /// `additional_chat_templates`; else of `chat_template.json`; else of `tokenizer_config.json`, which names the
+  /// special tokens, too. Nothing if it has none.
+  /// @throws UsageError [CHAT-16] one of the files is broken; [JINJA-01]; [FILE-NN]; as path_in
   static std::optional<ModelTemplate> of_folder(const std::string& folder);
 
   /// The template that writes a chat: for one with tools the model's own for these, if it has one.
@@ -35,6 +37,8 @@ class ModelTemplate {
   /// that write the date   @throws as Template::render
   jinja::Rendered render(const jinja::Value& messages, const jinja::Value& tools, bool with_answer_begun,
                          std::time_t now = std::time(nullptr), const jinja::RenderLimits& limits = {}) const;
+  /// The source of the default template, if there is no other one; else null.
+  const std::string* only_source() const;
   /// What the model's files call by a name such as `eos_token`; nothing if they do not.
   const std::string* token(std::string_view name) const;
   /// Changes whenever what the templates write may.

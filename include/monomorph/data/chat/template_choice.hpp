@@ -22,7 +22,9 @@ class TemplateChoice {
   static std::optional<TemplateChoice> usual(const Tokenizer& tokenizer, const std::string& folder);
 
   TemplateChoice(const ChatTemplate& known) : known_(&known) {}  // implicit, as what is chosen from is one of the two
-  TemplateChoice(ModelTemplate of_model) : of_model_(std::make_shared<const ModelTemplate>(std::move(of_model))) {}
+  /// What a run wrote of a known one into its folder is that one again, by which no token is made of what somebody
+  /// says.
+  TemplateChoice(ModelTemplate of_model);
 
   /// Null: it is a model's own.
   const ChatTemplate* known() const { return known_; }

@@ -2,12 +2,16 @@
 
 #include "core/as_usage_error.hpp"
 #include "core/json_text.hpp"
+#include "train/run/data/packed_template.hpp"
 #include "train/run/data/run_tokenizer.hpp"
+#include "train/weights/companion_files.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 
 #include <fmt/format.h>
+
+#include <utility>
 
 namespace monomorph::train {
 namespace {
@@ -96,13 +100,18 @@ data::BatchContents batch_contents(const RecipeProgram& recipe, const PolicyHpar
 
 RunData::RunData(const RecipeProgram& recipe, const Hparams& hparams) : train(train_loader(recipe, hparams)) {
   check_epochs(train, hparams);
-  all_files = train_files = hashes(train);
+  described.files = train_files = hashes(train);
   const NamedPaths& paths = hparams.data.evaluation.value;
   held_out = open_held_out_sets(recipe, hparams.loss.policy, paths, "data.evaluation");
   for (std::size_t i = 0; i < paths.size(); ++i)
-    all_files[paths[i].path] = static_cast<std::int64_t>(held_out[i].loader.tokens_hash());
+    described.files[paths[i].path] = static_cast<std::int64_t>(held_out[i].loader.tokens_hash());
+  PackedTemplate packed = packed_template(train, hparams.data.tokenizer.value);
+  described.chat_template = std::move(packed.jinja);
+  note = std::move(packed.note);
   if (hparams.data.tokenizer.value.empty()) return;
   const auto tokenizer = read_run_tokenizer(hparams.data.tokenizer.value, recipe);
+  // The run's folder takes these over; here all ranks are told what can't be read.
+  as_usage_error("data.tokenizer", [&] { return companions_of_tokenizer(hparams.data.tokenizer.value); });
   bytes_per_token = data::token_byte_lengths(*tokenizer);
   check_tokenizer(train, bytes_per_token.size());
   for (std::size_t i = 0; i < train.n_sets(); ++i) check_mask(train.set(i), *tokenizer, hparams, "data.train");

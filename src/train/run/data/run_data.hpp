@@ -4,6 +4,7 @@
 #include <monomorph/data/loading/loader.hpp>
 #include <monomorph/train/describe/recipe_program.hpp>
 #include <monomorph/train/hparams/hparams.hpp>
+#include <monomorph/train/run/folder/run_folder.hpp>
 #include <monomorph/train/run/saving/run_checkpoint.hpp>
 
 #include <cstdint>
@@ -21,7 +22,8 @@ struct RunData {
   HeldOutSets held_out;
   std::vector<std::int32_t> bytes_per_token;  ///< by id; empty where bits per byte are not known
   TrainFiles train_files;
-  TrainFiles all_files;  ///< train_files and the held-out ones
+  DescribedData described;
+  std::string note;  ///< a line for the user; empty if there is none
 
   /// @throws UsageError [DATA-60] a set is too short for the run; [DATA-63] one is of another tokeniser;
   ///   [CHAT-15] so is a loss mask; [RUN-07], [RUN-15]; as the loaders do

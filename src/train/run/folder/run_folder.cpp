@@ -107,22 +107,29 @@ std::string checkpoint_folder(const Hparams& hparams) {
 }
 
 RunFolder::RunFolder(const Hparams& hparams, const RecipeProgram& recipe,
-                     const std::optional<std::string>& resumed_from, const TrainFiles& files, int ranks, int argc,
+                     const std::optional<std::string>& resumed_from, const DescribedData& data, int ranks, int argc,
                      char** argv)
     : path_(hparams.run.output_dir.value), held_a_run_(holds_a_run(path_)) {
   texts_.emplace_back("recipe.txt", describe(recipe, ranks, micro_batch_of(hparams)));
-  texts_.emplace_back("run.json", run_json(hparams, recipe, resumed_from, files, ranks, argc, argv));
+  texts_.emplace_back("run.json", run_json(hparams, recipe, resumed_from, data.files, ranks, argc, argv));
   if (const std::string& tokenizer = hparams.data.tokenizer.value; !tokenizer.empty()) {
     const std::string_view name = tokenizer_names[data::is_sentence_piece_file(tokenizer) ? 1 : 0];
     texts_.emplace_back(name, read_text_file(tokenizer, largest_tokenizer));
     std::ranges::move(companions_of_tokenizer(tokenizer), std::back_inserter(texts_));
   }
+  if (!data.chat_template.empty()) texts_.emplace_back("chat_template.jinja", data.chat_template);
   texts_.emplace_back(last_written, to_json(hparams));
   write();
 }
 
 void RunFolder::write() const {
-  for (const auto& [name, text] : texts_) write_text_file(file(name), text);
+  for (const auto& [name, text] : texts_) {
+    if (const fs::path within = fs::path(name).parent_path(); !within.empty()) {
+      std::error_code ignored;  // what can't be created can't be written into, which says why
+      fs::create_directory(file(within.string()), ignored);  // never the run's own folder, which others may take away
+    }
+    write_text_file(file(name), text);
+  }
 }
 
 bool RunFolder::is_complete() const {

@@ -55,13 +55,13 @@ std::vector<std::pair<std::string_view, double>> named(const std::optional<WorkS
 }  // namespace
 
 RunLog::RunLog(RunOwnership ownership, const Hparams& hparams, const RecipeProgram& recipe,
-               const std::optional<std::string>& resumed_from, std::int64_t last_step, const TrainFiles& files,
+               const std::optional<std::string>& resumed_from, std::int64_t last_step, const DescribedData& data,
                int ranks, int argc, char** argv)
     : hparams_(hparams),
       objective_(recipe.objective),
       ownership_(std::move(ownership)),
       progress_(STDOUT_FILENO, hparams.log.every.value),
-      folder_((set_aside(resumed_from, last_step), hparams), recipe, resumed_from, files, ranks, argc, argv) {
+      folder_((set_aside(resumed_from, last_step), hparams), recipe, resumed_from, data, ranks, argc, argv) {
   open_records(last_step, resumed_from || folder_.held_a_run());
 }
 

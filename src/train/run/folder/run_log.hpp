@@ -21,7 +21,7 @@ class RunLog {
   /// @param ownership of the folders   @param last_step of the run so far: records of later steps are dropped, and
   /// checkpoints of later steps are set aside
   RunLog(RunOwnership ownership, const Hparams& hparams, const RecipeProgram& recipe,
-         const std::optional<std::string>& resumed_from, std::int64_t last_step, const TrainFiles& files, int ranks,
+         const std::optional<std::string>& resumed_from, std::int64_t last_step, const DescribedData& data, int ranks,
          int argc, char** argv);
 
   /// Checks, once a second at most, whether the run's folders and files still exist. What was removed is created again,

@@ -20,7 +20,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 namespace monomorph::train {
 namespace {
@@ -92,6 +94,7 @@ std::vector<runtime::PartToSave> parts_of(WeightsSource& source, const RecipePro
 OpenedWeights open_imported(const Family& family, const std::string& folder, const std::string& adapters,
                             const RecipeProgram& recipe) {
   OpenedWeights opened = open_weights(folder, recipe, facts_that_import_changes());
+  std::ranges::move(opened.notes_of_training, std::back_inserter(opened.notes));
   if (adapters.empty() && recipe.low_rank != nullptr)
     throw UsageError("ADAPTER-05", fmt::format("{} has adapters, and {} has none; give their folder with --adapter, or "
                                                "train new ones with weights.from={}",
@@ -108,9 +111,12 @@ ImportedWeights import_weights(const RecipeProgram& recipe, const std::string& f
                                const std::string& adapters) {
   const Family& family =
       *read_folder_model(folder, portable_model(recipe).has_masked_head).family;  // a checkpoint needs no import
-  auto [source, notes] = open_imported(family, folder, adapters, recipe);
+  OpenedWeights opened = open_imported(family, folder, adapters, recipe);
+  WeightsSource* const source = opened.source.get();
+  std::vector<std::string> notes = std::move(opened.notes);
   check_tensors(*source, recipe, {}, adapters.empty() ? advice_for_weights : advice_for_adapters);
   const nlohmann::json special_tokens = special_token_ids(folder);
+  check_companion_files(folder);
   check_is_free(output);
   Hparams hparams = default_hparams(recipe.hparams);
   hparams.run.output_dir.value = output;

@@ -1,5 +1,6 @@
 #include "train/run/weights/special_tokens.hpp"
 
+#include "core/folder_files.hpp"
 #include "train/inference/named_ids.hpp"
 #include "train/weights/special_token_ids.hpp"
 
@@ -45,7 +46,7 @@ SpecialTokens::SpecialTokens(std::string run_folder, const data::Tokenizer* toke
 std::vector<std::int32_t> SpecialTokens::in_file(std::string_view file, SpecialTokenUse use) const {
   if (tokenizer_ == nullptr) return {};
   const bool is_end = use == SpecialTokenUse::eos;
-  return named_ids(*tokenizer_, fmt::format("{}/{}", folder_, file), file == generation ? id_key(use) : text_key(use),
+  return named_ids(*tokenizer_, path_in(folder_, file), file == generation ? id_key(use) : text_key(use),
                    is_end ? UnknownNames::refused : UnknownNames::passed_over);
 }
 

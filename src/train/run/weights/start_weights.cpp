@@ -8,13 +8,18 @@
 #include <monomorph/core/truncation_guard.hpp>
 #include <monomorph/runtime/comm/together.hpp>
 
+#include <algorithm>
+#include <iterator>
+
 namespace monomorph::train {
 namespace {
 
+/// With all notes, as the model is trained here.
 OpenedWeights open_start_weights(const RecipeProgram& recipe, const Hparams& hparams) {
   return as_usage_error("weights.from", [&] {
     OpenedWeights opened = open_weights(hparams.weights.from.value, recipe, facts_that_training_changes());
     check_tensors(*opened.source, recipe, hparams.weights);
+    std::ranges::move(opened.notes_of_training, std::back_inserter(opened.notes));
     return opened;
   });
 }

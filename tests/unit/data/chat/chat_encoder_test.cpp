@@ -13,7 +13,7 @@ std::string bits(const std::vector<bool>& counted) {
 }
 
 EncodedChat encoded(const std::string& name, const std::string& roles, const std::vector<ChatMessage>& messages) {
-  return ChatEncoder(chat_tokenizer(), find_chat_template(name), roles_named(roles)).encode(messages);
+  return ChatEncoder(chat_tokenizer(), *find_chat_template(name), roles_named(roles)).encode(messages);
 }
 
 }  // namespace
@@ -72,7 +72,7 @@ TEST_CASE("A tokenizer without the template's special tokens is refused, and the
   for (AddedToken& token : definition.added_tokens) token.special = token.content != "<end_of_turn>";
   const Tokenizer tokenizer(definition);
   const auto refusal = [&](const std::string& name) {
-    return error_of([&] { ChatEncoder(tokenizer, find_chat_template(name), roles_named("user")); });
+    return error_of([&] { ChatEncoder(tokenizer, *find_chat_template(name), roles_named("user")); });
   };
   CHECK(contains(refusal("chatml"), "[CHAT-02]"));
   CHECK(contains(refusal("chatml"), "chatml writes as special tokens: \"<|im_end|>\";"));
@@ -81,7 +81,7 @@ TEST_CASE("A tokenizer without the template's special tokens is refused, and the
 }
 
 TEST_CASE("A chat that was refused leaves nothing to the next") {
-  ChatEncoder encoder(chat_tokenizer(), find_chat_template("mistral"), roles_named("assistant"));
+  ChatEncoder encoder(chat_tokenizer(), *find_chat_template("mistral"), roles_named("assistant"));
   const std::vector<ChatMessage> good{{ChatRole::user, "a"}, {ChatRole::assistant, "b"}};
   const std::vector<ChatMessage> bad{{ChatRole::user, "a"}, {ChatRole::user, "b"}};
   const EncodedChat first = encoder.encode(good);
@@ -96,7 +96,7 @@ TEST_CASE("A tokenizer that changes the text is refused where tokens of both kin
   const Tokenizer tokenizer(definition);
   const auto refusal = [&](const std::string& roles) {
     return error_of(
-        [&] { ChatEncoder(tokenizer, find_chat_template("mistral"), roles_named(roles)).encode(messages); });
+        [&] { ChatEncoder(tokenizer, *find_chat_template("mistral"), roles_named(roles)).encode(messages); });
   };
   CHECK(contains(refusal("assistant"), "[CHAT-13]"));
   CHECK(contains(refusal("assistant"), "does not give \"INST] Ab [/INST] Cd\" back"));
@@ -139,7 +139,7 @@ TEST_CASE("A prompt is what comes before an answer, and what was said in it may 
     ++n_prompts;
   }
   CHECK(n_prompts > 10);
-  ChatEncoder encoder(chat_tokenizer(), find_chat_template("chatml"), roles_named("assistant"));
+  ChatEncoder encoder(chat_tokenizer(), *find_chat_template("chatml"), roles_named("assistant"));
   const std::vector<ChatMessage> silent{{ChatRole::user, "a"}, {ChatRole::assistant, ""}, {ChatRole::user, "b"}};
   CHECK(chat_tokenizer().decode(encoder.prompt(silent)) ==
         "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n<|im_end|>\n<|im_start|>user\nb<|im_end|>\n"

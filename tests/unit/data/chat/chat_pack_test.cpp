@@ -64,7 +64,7 @@ const std::string reply_end = "<|im_end|>";
 TEST_CASE("A set of chats is, byte for byte, what another program writes") {
   TemporaryFolder folder;
   const ChatPackSummary summary = pack_chats({chat_fixture("set.jsonl")}, chat_tokenizer(), folder.file("set.pbin"),
-                                             {.chat_template = find_chat_template("chatml"), .sequence_length = 48});
+                                             {.chat_template = *find_chat_template("chatml"), .sequence_length = 48});
   CHECK(monomorph::read_text_file(folder.file("set.pbin")) == monomorph::read_text_file(chat_fixture("set.pbin")));
   CHECK(monomorph::read_text_file(folder.file("set.mask")) == monomorph::read_text_file(chat_fixture("set.mask")));
   CHECK(summary.n_records == 10);
@@ -84,7 +84,7 @@ TEST_CASE("Each chat is whole in one sample, whatever their lengths") {
     for (int i = 0; i < n_chats; ++i) records += record(std::to_string(i), std::string(1 + random() % 60, 'x'));
     const Packing packing;
     const ChatPackSummary summary =
-        packing.run(records, {.chat_template = find_chat_template("chatml"), .sequence_length = length});
+        packing.run(records, {.chat_template = *find_chat_template("chatml"), .sequence_length = length});
     const Set set(packing.output);
     REQUIRE(summary.n_chats == n_chats);
     REQUIRE(set.file.n_tokens() == summary.n_samples * length + 1);
@@ -114,7 +114,7 @@ TEST_CASE("Short chats share samples, and the samples are nearly full") {
   for (int i = 0; i < 3000; ++i) records += record("q", std::string(1 + random() % 200, '.'));
   const Packing packing;
   const ChatPackSummary summary =
-      packing.run(records, {.chat_template = find_chat_template("chatml"), .sequence_length = 512});
+      packing.run(records, {.chat_template = *find_chat_template("chatml"), .sequence_length = 512});
   CHECK(summary.fill() > 0.99);
   CHECK(summary.n_truncated == 0);
 }
@@ -123,7 +123,7 @@ TEST_CASE("A chat that is too long loses its end and shifts no neighbour") {
   const std::string records = record("short", "one") + record("long", std::string(500, 'x')) + record("short", "two");
   const Packing packing;
   const ChatPackSummary summary =
-      packing.run(records, {.chat_template = find_chat_template("chatml"), .sequence_length = 60});
+      packing.run(records, {.chat_template = *find_chat_template("chatml"), .sequence_length = 60});
   CHECK(summary.n_truncated == 1);
   CHECK(summary.n_samples == 2);
   const Set set(packing.output);
@@ -136,14 +136,14 @@ TEST_CASE("A chat that is too long loses its end and shifts no neighbour") {
   CHECK(set.counted_text().starts_with("one" + reply_end + "two" + reply_end + "xx"));
 
   const Packing skipping;
-  const ChatPackSettings skip{.chat_template = find_chat_template("chatml"),
+  const ChatPackSettings skip{.chat_template = *find_chat_template("chatml"),
                               .sequence_length = 60,
                               .too_long = TooLong::skip};
   CHECK(skipping.run(records, skip).n_too_long == 1);
   CHECK(Set(skipping.output).counted_text() == "one" + reply_end + "two" + reply_end);
 
   const Packing refusing;
-  const ChatPackSettings refuse{.chat_template = find_chat_template("chatml"),
+  const ChatPackSettings refuse{.chat_template = *find_chat_template("chatml"),
                                 .sequence_length = 60,
                                 .too_long = TooLong::refuse};
   const std::string error = refusing.refusal(records, refuse);
@@ -158,12 +158,12 @@ TEST_CASE("A chat in which nothing counts is left out and counted") {
   const std::string long_question = record(std::string(300, 'q'), "too late");
   const Packing packing;
   const ChatPackSummary summary = packing.run(unanswered + record("a", "b") + long_question,
-                                              {.chat_template = find_chat_template("chatml"), .sequence_length = 60});
+                                              {.chat_template = *find_chat_template("chatml"), .sequence_length = 60});
   CHECK(summary.n_without_counted == 2);
   CHECK(summary.n_chats == 1);
   CHECK(summary.n_truncated == 0);
   const std::string error =
-      packing.refusal(unanswered, {.chat_template = find_chat_template("chatml"), .sequence_length = 60});
+      packing.refusal(unanswered, {.chat_template = *find_chat_template("chatml"), .sequence_length = 60});
   CHECK(contains(error, "[CHAT-08]"));
   CHECK(contains(error, "of 1 lines 0 are no chats"));
 }
@@ -171,7 +171,7 @@ TEST_CASE("A chat in which nothing counts is left out and counted") {
 TEST_CASE("Lines that are no chats stop the packing, or are listed and left out") {
   const std::string records = record("a", "b") + "{\"messages\": 5}\n\n" + record("c", "d") + record("", "e");
   const Packing packing;
-  ChatPackSettings settings{.chat_template = find_chat_template("chatml"), .sequence_length = 60};
+  ChatPackSettings settings{.chat_template = *find_chat_template("chatml"), .sequence_length = 60};
   CHECK(contains(packing.refusal(records, settings), "in.jsonl\", line 2"));
   CHECK(packing.folder.n_entries() == 1);
   settings.on_error = OnError::skip;
@@ -198,7 +198,7 @@ TEST_CASE("The bytes do not depend on the number of threads") {
     records += i % 50 == 7 ? "{}\n" : record(std::to_string(i), std::string(1 + random() % 900, 'x'));
   }
   const Packing packing;
-  ChatPackSettings settings{.chat_template = find_chat_template("zephyr"),
+  ChatPackSettings settings{.chat_template = *find_chat_template("zephyr"),
                             .sequence_length = 200,
                             .on_error = OnError::skip};
   const ChatPackSummary one = packing.run(records, settings);
@@ -215,11 +215,11 @@ TEST_CASE("The bytes do not depend on the number of threads") {
 TEST_CASE("Settings that cannot be are refused before anything is read") {
   const Packing packing;
   const auto refusal = [&](ChatPackSettings settings) { return packing.refusal(record("a", "b"), settings); };
-  CHECK(contains(refusal({.chat_template = find_chat_template("chatml"), .sequence_length = 1}), "[CHAT-09]"));
-  CHECK(contains(refusal({.chat_template = find_chat_template("chatml"), .sequence_length = -5}), "[CHAT-09]"));
-  CHECK(contains(refusal({.chat_template = find_chat_template("chatml"), .sequence_length = 9, .counted_roles = 0}),
+  CHECK(contains(refusal({.chat_template = *find_chat_template("chatml"), .sequence_length = 1}), "[CHAT-09]"));
+  CHECK(contains(refusal({.chat_template = *find_chat_template("chatml"), .sequence_length = -5}), "[CHAT-09]"));
+  CHECK(contains(refusal({.chat_template = *find_chat_template("chatml"), .sequence_length = 9, .counted_roles = 0}),
                  "[CHAT-09]"));
-  CHECK(contains(packing.refusal("", {.chat_template = find_chat_template("chatml"), .sequence_length = 9}),
+  CHECK(contains(packing.refusal("", {.chat_template = *find_chat_template("chatml"), .sequence_length = 9}),
                  "[DATA-04]"));
   CHECK(packing.folder.n_entries() == 1);
 }
@@ -237,7 +237,7 @@ TEST_CASE("A full disk leaves neither the tokens nor the mask") {
     ::setrlimit(RLIMIT_FSIZE, &limit);
     const std::string error = error_of([&] {
       pack_chats({packing.folder.file("in.jsonl")}, chat_tokenizer(), packing.output,
-                 {.chat_template = find_chat_template("chatml"), .sequence_length = 128});
+                 {.chat_template = *find_chat_template("chatml"), .sequence_length = 128});
     });
     ::_exit(contains(error, "[FILE-0") ? 42 : 1);
   }
@@ -253,7 +253,7 @@ TEST_CASE("The loader's samples are those that the chats were laid out in, with 
   for (int i = 0; i < 60; ++i) records += record(std::to_string(i), std::string(5 + static_cast<std::size_t>(i), 'x'));
   const std::int64_t T = 96;
   const ChatPackSummary summary =
-      packing.run(records, {.chat_template = find_chat_template("chatml"), .sequence_length = T});
+      packing.run(records, {.chat_template = *find_chat_template("chatml"), .sequence_length = T});
   const Set set(packing.output);
   const Loader loader({{packing.output, 1}}, {.sequence_length = T,
                                               .vocab_size = chat_tokenizer().vocab_size(),
@@ -282,7 +282,7 @@ TEST_CASE("Evaluation counts what the mask counts, and other samples than those 
   std::string records;
   for (int i = 0; i < 20; ++i) records += record("q", std::string(5 + static_cast<std::size_t>(i), 'x'));
   const ChatPackSummary summary =
-      packing.run(records, {.chat_template = find_chat_template("chatml"), .sequence_length = 64});
+      packing.run(records, {.chat_template = *find_chat_template("chatml"), .sequence_length = 64});
   const std::int32_t vocab_size = chat_tokenizer().vocab_size();
   const EvaluationLoader loader(packing.output, 64, vocab_size);
   std::vector<std::int32_t> inputs(3 * 64), targets(3 * 64);

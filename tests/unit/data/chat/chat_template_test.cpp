@@ -1,5 +1,7 @@
 #include "unit/data/chat_test_support.hpp"
 
+#include <monomorph/data/jinja/template.hpp>
+
 #include <set>
 
 using namespace monomorph::data;
@@ -13,7 +15,7 @@ std::string rendered(const ChatTemplate& chat_template, const std::vector<ChatMe
 }
 
 std::string refusal(const std::string& name, const std::vector<ChatMessage>& messages) {
-  return error_of([&] { render_chat(find_chat_template(name), messages); });
+  return error_of([&] { render_chat(*find_chat_template(name), messages); });
 }
 
 constexpr auto system_role = ChatRole::system;
@@ -39,10 +41,52 @@ TEST_CASE("Chats are rendered as the published Jinja templates render them") {
   CHECK(n_refused == 11);
 }
 
+namespace {
+
+/// What is written of a template in Jinja makes of a chat.
+std::string rendered_in_jinja(const ChatTemplate& chat_template, const nlohmann::json& messages,
+                              bool with_answer_begun) {
+  return jinja::Template(std::string(chat_template.jinja), "known")
+      .render({{"messages", jinja::value_of_json(messages.dump(), "the chat")},
+               {"add_generation_prompt", with_answer_begun}},
+              {}, 0)
+      .text;
+}
+
+}  // namespace
+
+TEST_CASE("In Jinja the templates write the same, and refuse the same") {
+  for (const ExpectedChat& chat : expected_chats("expected.jsonl")) {
+    INFO(chat.json.dump());
+    const auto render = [&] { return rendered_in_jinja(chat.chat_template(), chat.json["messages"], false); };
+    if (chat.json.contains("refused"))
+      CHECK(contains(error_of(render), "[JINJA-04]"));
+    else
+      CHECK(render() == chat.json["rendered"].get<std::string>());
+  }
+}
+
+TEST_CASE(
+    "In Jinja the templates begin an answer as its turn begins, but for a space that belongs to its first token") {
+  const nlohmann::json question = {{{"role", "user"}, {"content", "a"}}};
+  for (const ChatTemplate& known : chat_templates()) {
+    CAPTURE(known.name);
+    const std::string before = rendered_in_jinja(known, question, false),
+                      begun = rendered_in_jinja(known, question, true);
+    const auto& header = known.turns[static_cast<std::size_t>(assistant)].before;
+    CHECK(begun == before + std::string(header == " " ? "" : header));
+    CHECK(find_chat_template_in_jinja(known.jinja) == &known);
+    CHECK(find_chat_template_of(fingerprint(known)) == &known);
+  }
+  CHECK(find_chat_template_in_jinja("") == nullptr);
+  CHECK(find_chat_template_in_jinja(std::string(find_chat_template("chatml")->jinja) + " ") == nullptr);
+  CHECK(find_chat_template_of(0) == nullptr);
+}
+
 TEST_CASE("Each piece of a rendered chat knows whose it is") {
   const std::vector<ChatMessage> messages{{system_role, "S"}, {user, " U "}, {assistant, "A"}};
   std::string kinds;
-  for (const ChatPiece& piece : render_chat(find_chat_template("gemma"), messages)) {
+  for (const ChatPiece& piece : render_chat(*find_chat_template("gemma"), messages)) {
     kinds += std::to_string(piece.message) + "hce"[static_cast<int>(piece.kind)] + "(" + std::string(piece.text) + ")";
   }
   CHECK(kinds ==
@@ -50,12 +94,10 @@ TEST_CASE("Each piece of a rendered chat knows whose it is") {
         "2h(<start_of_turn>model\n)2c(A)2e(<end_of_turn>)2h(\n)");
 }
 
-TEST_CASE("An unknown template is an error that lists those there are") {
-  const std::string error = error_of([] { find_chat_template("chat-ml"); });
-  INFO(error);
-  CHECK(contains(error, "[CHAT-01]"));
-  CHECK(contains(error, "\"chat-ml\""));
-  CHECK(contains(error, "chatml, llama-3, gemma, mistral, zephyr"));
+TEST_CASE("Templates are found by their names, and unknown ones are not") {
+  for (const ChatTemplate& known : chat_templates()) CHECK(find_chat_template(known.name) == &known);
+  for (const std::string name : {"", "chat-ml", "chatm", "chatml "}) CHECK(find_chat_template(name) == nullptr);
+  CHECK(chat_template_names() == "chatml, llama-3, gemma, mistral, zephyr");
 }
 
 TEST_CASE("What a template has no place for is refused with the message's number") {

@@ -2,6 +2,10 @@
 
 #include <monomorph/data/chat/model_template.hpp>
 
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+
 using monomorph::data::ModelTemplate;
 using monomorph::data::jinja::Value;
 
@@ -49,6 +53,47 @@ TEST_CASE("Of several templates by name, that for tools writes chats with tools"
                                          {"name": "tool_use", "template": "{{ tools|length }} tools"}]})");
   CHECK(said(ModelTemplate::of_file(path)) == "plain");
   CHECK(said(ModelTemplate::of_file(path), Value::list({"a tool"})) == "1 tools");
+}
+
+TEST_CASE("Several templates, in files of their own or in a list, write what transformers writes by the same folder") {
+  const std::string fixtures = std::string(MONOMORPH_SOURCE_DIR) + "/tests/fixtures/chat/named/";
+  const auto expected = nlohmann::ordered_json::parse(monomorph::read_text_file(fixtures + "expected.json"));
+  const auto value = [&](const char* name) {
+    return monomorph::data::jinja::value_of_json(expected[name].dump(), "the fixture");
+  };
+  for (const auto& [name, written] : expected["folders"].items()) {
+    CAPTURE(name);
+    const ModelTemplate own = *ModelTemplate::of_folder(fixtures + name);
+    CHECK(own.render(value("chat"), {}, false).text == written["plain"]);
+    CHECK(own.render(value("chat"), {}, true).text == written["begun"]);
+    CHECK(own.render(value("chat"), value("tools"), false).text == written["tools"]);
+    std::vector<std::string> names;
+    for (const auto& [of_one, source] : monomorph::data::chat_template_sources(fixtures + name))
+      names.push_back(of_one);
+    CHECK(names == written["names"]);
+  }
+  // Another one is chosen by its path, and has the tokens of the model.
+  const ModelTemplate rag = ModelTemplate::of_file(fixtures + "files/additional_chat_templates/rag.jinja");
+  CHECK(rag.render(value("chat"), {}, false).text == expected["folders"]["files"]["rag"]);
+}
+
+TEST_CASE("Templates in files of their own come with a default, and are read from the folder alone") {
+  const TemporaryFolder folder;
+  const std::string others = folder / "additional_chat_templates";
+  std::filesystem::create_directories(others + "/folder.jinja");
+  for (const std::string name : {"/.hidden.jinja", "/notes.txt"}) monomorph::testing::write_bytes(others + name, "x");
+  CHECK_FALSE(ModelTemplate::of_folder(folder / ".").has_value());
+  monomorph::testing::write_bytes(others + "/tool_use.jinja", "{{ tools|length }}");
+  const auto refusal = [&] { return error_of([&] { ModelTemplate::of_folder(folder / "."); }); };
+  CHECK(contains(refusal(), "[CHAT-16]"));
+  CHECK(contains(refusal(), "chat_template.jinja"));
+  monomorph::testing::write_bytes(folder / "chat_template.jinja", "plain");
+  CHECK(said(*ModelTemplate::of_folder(folder / "."), Value::list({"a tool"})) == "1");
+  std::filesystem::create_symlink("/etc/passwd", others + "/stolen.jinja");
+  CHECK(contains(refusal(), "[FILE-07]"));
+  std::filesystem::remove(others + "/stolen.jinja");
+  monomorph::testing::write_bytes(others + "/broken.jinja", "{% if");
+  CHECK(contains(refusal(), "broken.jinja"));
 }
 
 TEST_CASE("Whether a template has a place for tools is tried, not read off its words") {

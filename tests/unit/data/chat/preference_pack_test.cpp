@@ -117,7 +117,7 @@ TEST_CASE("Without a prompt, it is what both texts begin with, up to a space or 
 
 TEST_CASE("Chats are written by a template, and the answers' turns count alone") {
   Packed packed;
-  packed.settings.chat_template = find_chat_template("chatml");
+  packed.settings.chat_template = *find_chat_template("chatml");
   packed.settings.sequence_length = 160;
   const Json asked = {message("user", "who"), message("assistant", "nay"), message("user", "why")};
   const Json chosen = {message("assistant", "so")}, rejected = {message("assistant", "no")};
@@ -254,7 +254,7 @@ TEST_CASE("Records without a pair are refused by line, or skipped and listed") {
   CHECK(contains(packed.refusal_of_option(good, [](auto& settings) { settings.sequence_length = 3; }), "[PREF-03]"));
   CHECK(contains(packed.refusal_of_option(good, [](auto& settings) { settings.end_of_text = "none"; }), "[TOK-06]"));
   Packed chats;
-  chats.settings.chat_template = find_chat_template("chatml");
+  chats.settings.chat_template = *find_chat_template("chatml");
   CHECK(contains(chats.refusal(good), "without --template"));
   const Json one = {message("assistant", "x")}, broken = {message("nobody", "x")};
   CHECK(contains(chats.refusal(line({{"chosen", one}, {"rejected", one}})), "[PREF-02]"));

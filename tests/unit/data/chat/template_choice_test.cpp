@@ -3,6 +3,8 @@
 
 #include <monomorph/data/chat/template_choice.hpp>
 
+#include <filesystem>
+
 using namespace monomorph::data;
 
 TEST_CASE("A template is chosen by a name that is known here, or by the path of a file or a model's folder") {
@@ -21,8 +23,22 @@ TEST_CASE("A template is chosen by a name that is known here, or by the path of 
   }
   const TemplateChoice known = TemplateChoice::named("gemma");
   CHECK(known.of_model() == nullptr);
-  CHECK(known.fingerprint() == fingerprint(find_chat_template("gemma")));
+  CHECK(known.fingerprint() == fingerprint(*find_chat_template("gemma")));
   CHECK(chat_tokenizer().token_of(known.padding(chat_tokenizer())) == "<end_of_turn>");
+}
+
+TEST_CASE("A template that is known here is itself in a folder into which it was written, unless others lie there") {
+  for (const ChatTemplate& known : chat_templates()) {
+    CAPTURE(known.name);
+    const TemporaryFolder folder;
+    const std::string file = folder.write("chat_template.jinja", std::string(known.jinja));
+    CHECK(TemplateChoice::named(file).known() == &known);
+    CHECK(TemplateChoice::named(folder.file(".")).known() == &known);
+    CHECK(TemplateChoice::usual(chat_tokenizer(), folder.file("."))->known() == &known);
+    std::filesystem::create_directory(folder.file("additional_chat_templates"));
+    folder.write("additional_chat_templates/tool_use.jinja", "{{ tools }}");
+    CHECK(TemplateChoice::named(folder.file(".")).of_model() != nullptr);
+  }
 }
 
 TEST_CASE("What is neither a name nor a path is one error, and what is there but no template is another") {
@@ -44,7 +60,7 @@ TEST_CASE("Without a choice it is the model's own template, else the first whose
   const TemporaryFolder folder;
   const auto usual = TemplateChoice::usual(chat_tokenizer(), folder.file("."));
   REQUIRE(usual.has_value());
-  CHECK(usual->known() == &find_chat_template("chatml"));
+  CHECK(usual->known() == find_chat_template("chatml"));
   const auto gpt2 = read_tokenizer(fixture("gpt2_tokenizer.json"));
   CHECK_FALSE(TemplateChoice::usual(*gpt2, folder.file(".")).has_value());
   folder.write("chat_template.jinja", "own");

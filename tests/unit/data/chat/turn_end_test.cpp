@@ -85,7 +85,7 @@ TEST_CASE("By a template that is known here, the token that ends turns is its ow
   for (const ChatTemplate& known : chat_templates())
     CHECK(turn_end(chat_tokenizer(), known) == chat_tokenizer().find(known.end_token));
   const auto gpt2 = read_tokenizer(fixture("gpt2_tokenizer.json"));
-  CHECK_FALSE(turn_end(*gpt2, find_chat_template("chatml")).has_value());
+  CHECK_FALSE(turn_end(*gpt2, *find_chat_template("chatml")).has_value());
 }
 
 TEST_CASE("A template that ends turns with nothing special has no such token") {

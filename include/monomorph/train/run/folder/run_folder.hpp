@@ -9,17 +9,23 @@
 
 namespace monomorph::train {
 
+/// What a run's folder is told of its data.
+struct DescribedData {
+  TrainFiles files;           ///< the held-out ones among them
+  std::string chat_template;  ///< in Jinja, by which the run's chats are written; empty: the tokeniser's, or none
+};
+
 /// run.output_dir, with everything needed to repeat the run: hparams.json (all values), recipe.txt (the `describe`
-/// output), tokenizer.json, run.json (versions, data files, what computes, command line), metrics.jsonl, event files,
-/// checkpoints.
+/// output), tokenizer.json and what lies beside it, chat_template.jinja, run.json (versions, data files, what computes,
+/// command line), metrics.jsonl, event files, checkpoints.
 class RunFolder {
  public:
   /// Writes the files that describe the run into the folder, which must exist. When a run is resumed, they replace
   /// those that it has written before.
-  /// @param resumed_from the checkpoint that the run goes on from   @param files the run's data
+  /// @param resumed_from the checkpoint that the run goes on from   @param data the run's
   /// @param ranks data-parallel ranks   @throws [FILE-…]
   RunFolder(const Hparams& hparams, const RecipeProgram& recipe, const std::optional<std::string>& resumed_from,
-            const TrainFiles& files, int ranks, int argc, char** argv);
+            const DescribedData& data, int ranks, int argc, char** argv);
 
   /// Checks that a run may use the folder. If the folder holds a run already, the new one must resume from a checkpoint
   /// of that run, or begin it again by checkpoint.resume=auto if it has saved none. A folder with checkpoints of
