@@ -62,8 +62,7 @@ std::vector<PlacedAdapter> AdapterFolder::placed_as_the_config_says(const Family
   std::vector<PlacedAdapter> placed[]{placed_adapters(family, recipe, JoinedAdapters::shared),
                                       placed_adapters(family, recipe, JoinedAdapters::stacked)};
   const AdapterRanks forms[]{ranks_by_target(family, placed[0]), ranks_by_target(family, placed[1])};
-  CheckedAdapterConfig checked =
-      check_adapter_config(path_in(folder_, adapter_config_name), spec, forms, recipe.name);
+  CheckedAdapterConfig checked = check_adapter_config(path_in(folder_, adapter_config_name), spec, forms, recipe.name);
   notes_ = std::move(checked.notes);
   return std::move(placed[checked.form]);
 }
