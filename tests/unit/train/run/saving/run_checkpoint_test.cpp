@@ -258,8 +258,8 @@ TEST_CASE("numbers that no run can have saved are refused before anything is loa
        {std::pair{"updates", std::int64_t{5}}, {"skipped", 2}, {"skipped_in_a_row", 2}, {"steps_at_scale", 3}}) {
     const std::string field = std::string("counters.") + name;
     for (const std::int64_t value : {std::int64_t{-1}, most + 1, largest})
-      refused(field, [&](auto& metadata) { metadata.counters[name] = value; });
-    refused(field, [&](auto& metadata) { metadata.counters[name] = 1.0; });
+      refused(field, [&, name = name](auto& metadata) { metadata.counters[name] = value; });
+    refused(field, [&, name = name](auto& metadata) { metadata.counters[name] = 1.0; });
   }
   for (const char* const name : {"updates", "skipped", "skipped_in_a_row"})
     refused(std::string("counters.") + name, [&](auto& metadata) { metadata.counters.erase(name); });
