@@ -3,8 +3,12 @@
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 
+#include <monomorph/core/xxh64.hpp>
+
 #include <nlohmann/json.hpp>
 
+#include <cstring>
+#include <span>
 #include <sstream>
 
 using namespace monomorph::testing;
@@ -122,6 +126,71 @@ struct Talk : Workplace {
   }
 };
 
+template <class Number> Number number_at(const std::string& bytes, std::size_t at) {
+  Number number{};
+  std::memcpy(&number, bytes.data() + at, sizeof number);
+  return number;
+}
+template <class Number> void put_number(std::string& bytes, std::size_t at, Number number) {
+  std::memcpy(bytes.data() + at, &number, sizeof number);
+}
+
+/// Writes the set `from` with other tokens wherever nothing that counts can depend on them: behind the last one of each
+/// sample that counts as a target. Its mask is of the new tokens, as docs/reference/chat.md has the form of both files.
+/// @return how many tokens are others
+int change_what_counts_for_nothing(const Talk& place, const std::string& from, const std::string& to) {
+  constexpr std::size_t tokens_at = 12, bits_at = 72, tokens_hash_at = 40, hash_at = 64, sequence_length = 32;
+  using Id = std::uint16_t;
+  std::string tokens = read_bytes(place / (from + ".pbin")), mask = read_bytes(place / (from + ".mask"));
+  const auto n_bytes = number_at<std::uint64_t>(tokens, 0);
+  REQUIRE(number_at<std::uint32_t>(tokens, 8) == sizeof(Id));
+  const auto counts = [&](std::size_t token) { return (mask[bits_at + token / 8] >> token % 8 & 1) != 0; };
+  int n_changed = 0;
+  for (std::size_t first = 0; first + sequence_length < n_bytes / sizeof(Id); first += sequence_length) {
+    const std::size_t end = first + sequence_length;  // its last target, and the first input of the next sample
+    std::size_t last_counted = end;
+    while (last_counted > first && !counts(last_counted)) --last_counted;
+    for (std::size_t token = last_counted + 1; token < end; ++token) {
+      const std::size_t at = tokens_at + token * sizeof(Id);
+      put_number<Id>(tokens, at, static_cast<Id>((number_at<Id>(tokens, at) + token) % 512));
+      ++n_changed;
+    }
+  }
+  const auto bytes = [](const std::string& text) { return std::as_bytes(std::span(text)); };
+  put_number(mask, tokens_hash_at, monomorph::xxh64(bytes(tokens).subspan(tokens_at, n_bytes)));
+  put_number(mask, hash_at, monomorph::xxh64(bytes(mask.substr(bits_at) + mask.substr(0, hash_at))));
+  write_bytes(place / (to + ".pbin"), tokens);
+  write_bytes(place / (to + ".mask"), mask);
+  return n_changed;
+}
+
+/// What a run has learnt, in bits, and from what.
+std::string learnt(const Talk& place, const std::string& run) {
+  std::string text = printed("monomorph-checkpoint", {"digest", place / run});
+  for (const char* const name : {"loss", "grad_norm", "tokens", "evaluation_loss", "evaluation_tokens"}) {
+    const auto values = metric(place / run, name);
+    CHECK_FALSE(values.empty());
+    for (const auto& [step, value] : values) text += std::to_string(step) + " " + name + " " + value + "\n";
+  }
+  return text;
+}
+
+/// That masked tokens count for nothing, and that two ranks learn what one does: for some steps, in bits.
+void check_masks_and_ranks(const Talk& place, const std::string& recipe, const std::vector<std::string>& sets) {
+  const auto train = [&](const std::string& name, const std::string& ranks, const std::string& prefix) {
+    const std::string run = recipe + "_" + name;
+    printed(recipe, with(with(Arguments{"--ranks", ranks}, place.tuning(sets)),
+                         {"--set", "run.output_dir=" + (place / run), "--set", "run.steps=5", "--set",
+                          "data.train=" + (place / (prefix + "chats.pbin")), "--set",
+                          "data.evaluation=" + (place / (prefix + "new_chats.pbin")), "--set", "batch.micro_batch=2",
+                          "--set", "batch.reduction=fixed_tree"}));
+    return learnt(place, run);
+  };
+  const std::string one = train("one", "1", "");
+  CHECK(train("two", "2", "") == one);
+  CHECK(train("other", "1", "other_") == one);
+}
+
 }  // namespace
 
 TEST_CASE("a model of a folder, tuned on chats as a whole or by adapters, answers better, and ends its turns") {
@@ -150,4 +219,28 @@ TEST_CASE("a model of a folder, tuned on chats as a whole or by adapters, answer
   const std::string answer = said({});
   CHECK_FALSE(contains(answer, "<|"));
   CHECK(said({"--template", place / "model"}) == answer);
+}
+
+TEST_CASE("adapters beside NF4, and a student of a model that talks, learn from chats what their mask counts alone") {
+  const Talk place;
+  CHECK(change_what_counts_for_nothing(place, "chats", "other_chats") > 1000);
+  CHECK(change_what_counts_for_nothing(place, "new_chats", "other_new_chats") > 100);
+
+  const std::string adapters = "tiny_llama_qlora";
+  const std::vector<std::string> tuned{"optimizer.lr=0.02"};
+  check_masks_and_ranks(place, adapters, tuned);
+  const double before = place.loss("tiny_llama", "imported");
+  printed(adapters, place.tuning(with(tuned, {"run.output_dir=" + (place / "adapted"), "run.steps=50"})));
+  CHECK(place.loss(adapters, "adapted") < before - 1);
+
+  printed("tiny_llama", place.tuning({"run.output_dir=" + (place / "teacher"), "run.steps=60", "optimizer.lr=0.005"}));
+  const std::string student = "tiny_distillation";
+  const std::vector<std::string> taught{"weights.from=", "teacher.from=" + (place / "teacher"), "optimizer.lr=0.01"};
+  check_masks_and_ranks(place, student, taught);
+  printed(student,
+          place.tuning(with(taught, {"run.output_dir=" + (place / "student"), "run.steps=80", "evaluation.every=8"})));
+  const auto losses = metric_values(place / "student", "evaluation_loss"),
+             divergences = metric_values(place / "student", "evaluation_divergence");
+  CHECK(losses.at(80) < losses.at(8) - 1);
+  CHECK(divergences.at(80) < divergences.at(8) / 2);
 }

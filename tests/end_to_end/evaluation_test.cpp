@@ -24,10 +24,13 @@ TEST_CASE("held-out sets are evaluated by name, and the best checkpoint is that 
   CHECK(metric(place / "two", "evaluation_loss").empty());
 
   const auto best = nlohmann::json::parse(read_bytes(place / "two/checkpoints/step_00000012/metadata.json"));
-  CHECK(best.at("counters").at("lowest_evaluation_loss").get<double>() ==
+  CHECK(best.at("counters").at("lowest_evaluation_loss.seen").get<double>() ==
         metric_values(place / "two", "evaluation_loss.seen").at(12));
   const auto run = nlohmann::json::parse(read_bytes(place / "two/run.json"));
   CHECK(run.at("data").at("evaluation").at("seen").at("path") == train);
+
+  check_refusal(place.train("none", {"checkpoint.best_metric=accuracy"}), 2,
+                {"[HPARAM-23]", "\"accuracy\"", "loss, perplexity, bits_per_byte"});
 
   const auto evaluate = [&](const Arguments& more) {
     return place.run(with(Arguments{"evaluate", "--checkpoint", place / "two"}, more));

@@ -69,7 +69,9 @@ void check_learns(const std::string& recipe) {
   INFO(scored.err);
   REQUIRE(scored.exit_code == 0);
   CHECK((contains(scored.out, "train_pairs.reference") && contains(scored.out, "held_out_pairs.reference")));
-  REQUIRE(place.train("whole", place.sets({"log.every=1"})).exit_code == 0);
+  const std::vector<std::string> keeping{"evaluation.every=8", "checkpoint.keep=1", "checkpoint.keep_best=true",
+                                         "checkpoint.best_metric=accuracy"};
+  REQUIRE(place.train("whole", place.sets(with(keeping, {"log.every=1"}))).exit_code == 0);
   const auto losses = metric_values(place / "whole", "loss"), margins = metric_values(place / "whole", "margin");
   CHECK(losses.at(1) == Approx(std::log(2)).epsilon(1e-5));
   CHECK(std::abs(margins.at(1)) < 1e-5);
@@ -77,14 +79,25 @@ void check_learns(const std::string& recipe) {
   CHECK(metric(place / "whole", "samples").at(40) == "320");
   const double held_out = metric_values(place / "whole", "evaluation_loss").at(40);
   CHECK(held_out < std::log(2));
-  CHECK(metric_values(place / "whole", "evaluation_accuracy").at(40) > 0.7);
+  const auto accuracies = metric_values(place / "whole", "evaluation_accuracy");
+  CHECK(accuracies.at(40) > 0.7);
+  double highest = 0;
+  for (const auto& [step, accuracy] : accuracies) highest = std::max(highest, accuracy);
+  const auto of_kept = [&](const std::string& run) {  // there are the best one and the last one, perhaps the same
+    return accuracies.at(std::stoll(checkpoints_of(place / run).front().substr(std::string("step_").size())));
+  };
+  CHECK(of_kept("whole") == highest);
+  const ProcessResult pruned =
+      run_program("monomorph-checkpoint", {"prune", place / "whole", "--keep-last", "1", "--keep-best", "--dry-run"});
+  CHECK((contains(pruned.out, "would keep") && !contains(pruned.out, "would delete")));
   CHECK(metric(place / "whole", "evaluation_perplexity").empty());
   const ProcessResult evaluated = place.run({"evaluate", "--checkpoint", place / "whole"});
   INFO(evaluated.out << evaluated.err);
   CHECK(measured(evaluated.out, "loss") == Approx(held_out).epsilon(1e-3));
   CHECK((contains(evaluated.out, "chosen_reward") && contains(evaluated.out, "samples)")));
-  REQUIRE(place.train("parted", place.sets({"run.steps=20"})).exit_code == 0);
-  REQUIRE(place.train("parted", place.sets({"checkpoint.resume=auto"})).exit_code == 0);
+  REQUIRE(place.train("parted", place.sets(with(keeping, {"run.steps=24"}))).exit_code == 0);
+  REQUIRE(place.train("parted", place.sets(with(keeping, {"checkpoint.resume=auto"}))).exit_code == 0);
+  CHECK(of_kept("parted") == highest);
   CHECK(final_state(place / "parted") == final_state(place / "whole"));
   REQUIRE(
       place.run({"generate", "--checkpoint", place / "whole", "--prompt", "First", "--max-tokens", "4"}).exit_code ==

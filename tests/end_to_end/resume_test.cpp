@@ -155,7 +155,9 @@ TEST_CASE("kill -9 at any moment: started again by the same command, the run end
   const Workplace place("tiny_gpt2");
   const std::string expected = uninterrupted(place);
   std::mt19937 random(3);
-  Arguments command = place.training("run", with(to_the_end, {"checkpoint.every=1", "checkpoint.resume=auto"}));
+  Arguments command =
+      place.training("run",
+                     with(to_the_end, {"checkpoint.every=1", "checkpoint.async_save=on", "checkpoint.resume=auto"}));
   command.insert(command.begin(), program(place.recipe()));
   int n_kills = 0;
   for (bool finished = false; !finished;) {
@@ -176,6 +178,35 @@ TEST_CASE("kill -9 at any moment: started again by the same command, the run end
   CHECK(final_state(place / "run") == expected);
   check_metrics_as_uninterrupted(place, "run");
   CHECK(checkpoints_of(place / "run").size() == 2);  // and nothing half-written is left
+}
+
+TEST_CASE("hundreds of kills of a run that saves behind its steps", "[.][exhaustive]") {
+  const Workplace place("tiny_gpt2");
+  const std::vector<std::string> sets{"schedule.kind=constant", "evaluation.at_end=false", "checkpoint.every=1",
+                                      "checkpoint.async_save=on"};
+  std::mt19937 random(4);
+  constexpr int n_kills = 300;
+  int n_while_saving = 0;
+  for (int round = 0; round < n_kills; ++round) {
+    CAPTURE(round);
+    Process running(command(place, place.training("run", with(sets, {"run.steps=1000000", "checkpoint.resume=auto"}))));
+    REQUIRE(running.wait_for_output("step "));
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 25'000));
+    running.signal(SIGKILL);
+    REQUIRE(running.wait().exit_code == 128 + SIGKILL);
+    const std::vector<std::string> there = checkpoints_of(place / "run");
+    n_while_saving += std::ranges::any_of(there, [](const auto& name) { return name.starts_with(".partial-"); });
+    if (has_checkpoint(place / "run"))
+      CHECK(run_program("monomorph-checkpoint", {"verify", place / "run/checkpoints"}).exit_code == 0);
+  }
+  WARN(n_while_saving << " of " << n_kills << " kills came while a checkpoint was written");
+  CHECK(n_while_saving > n_kills / 4);
+  const std::string steps = "run.steps=" + std::to_string(last_saved_step(place / "run") + 4);
+  REQUIRE(place.train("run", with(sets, {steps, "checkpoint.resume=auto"})).exit_code == 0);
+  REQUIRE(place.train("uninterrupted", with(sets, {steps})).exit_code == 0);
+  CHECK(final_state(place / "run") == final_state(place / "uninterrupted"));
+  check_metrics_as_uninterrupted(place, "run");
+  CHECK(checkpoints_of(place / "run").size() == 2);
 }
 
 TEST_CASE("a run that was killed before its first checkpoint begins again by checkpoint.resume=auto") {

@@ -144,6 +144,17 @@ TEST_CASE("checkpoints are kept for ever, and the best, and change no bit of a r
   REQUIRE(metric_values(place / "keeping", "evaluation_loss").at(22) > losses.at(best));
   expected.back() = "step_00000022";
   CHECK(checkpoints_of(place / "keeping") == expected);
+
+  // By another metric it begins anew: what was the best goes as any other.
+  const std::vector<std::string> by_another{"run.steps=24", "checkpoint.resume=auto",
+                                            "checkpoint.best_metric=perplexity", "checkpoint.best_is=highest"};
+  const ProcessResult other = place.train("keeping", with(with(sets, keeping), by_another));
+  REQUIRE(other.exit_code == 0);
+  CHECK(contains(other.out,
+                 "that of the lowest evaluation_loss so far, and is that of the highest "
+                 "evaluation_perplexity from here on"));
+  CHECK(checkpoints_of(place / "keeping") ==
+        std::vector<std::string>{"step_00000008", "step_00000016", "step_00000024"});
 }
 
 TEST_CASE("a run that says nothing of steps between checkpoints writes them by the clock") {

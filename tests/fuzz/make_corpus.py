@@ -267,6 +267,27 @@ def reference_scores():
     seed("reference_scores", "cut_header", b"monorefs" + bytes(39))
 
 
+def loss_masks():
+    # The hashes are wrong; the harness puts the right ones there. Its set has 13 tokens.
+    def write(name, bits, tokens=13, counted=None, sequence=4, version=1, magic=b"monomask"):
+        if counted is None:
+            counted = sum(byte.bit_count() for byte in bits)
+        seed("loss_mask", name, magic + struct.pack("<8Q", version, tokens, counted, sequence, 0, 0, 0, 0) + bits)
+
+    write("right", b"\x5a\x13")
+    write("none_counts", bytes(2))
+    write("all_count", b"\xff\x1f")
+    write("bits_behind_the_last", b"\x5a\xf3")
+    write("counts_others", b"\x5a\x13", counted=2**63)
+    write("other_samples", b"\x5a\x13", sequence=2**64 - 1)
+    write("other_tokens", bytes(3), tokens=17)
+    write("overflow", b"", tokens=2**64 - 1)
+    write("one_short", b"\x5a")
+    write("newer", b"\x5a\x13", version=2)
+    write("other_file", b"\x5a\x13", magic=b"monorefs")
+    seed("loss_mask", "cut_header", b"monomask" + bytes(63))
+
+
 def safetensors():
     def write(name, header, data=b""):
         text = header if isinstance(header, bytes) else json.dumps(header).encode()
@@ -314,6 +335,7 @@ def hparams():
     for name in ("quickstart", "gpt2_fsdp_bf16"):
         seed("hparams", name, (recipes / f"{name}.json").read_bytes())
     seed("hparams", "unknown_key", '{"run": {"step": 3}}')
+    seed("hparams", "best", '{"checkpoint": {"keep_best": true, "best_metric": "margin", "best_is": "highest", "best_by": "a"}, "data": {"evaluation": {"a": "a", "b": "b"}}}')
     seed("hparams", "numbers", '{"optimizer": {"lr": 1e400, "beta1": -0.0}, "run": {"steps": 3.5, "seed": 99999999999999999999}}')
     seed("hparams", "many", '{"a": 0, "b\\n": [{"c": {}}], "run": {"steps": "x", "seed": []}, "data": {"train": [1, {"d": [], "path": {}}]}}')
     seed("hparams", "twice", '{"run": {"steps": 3, "steps": 4}, "run": {}} x')
@@ -392,7 +414,7 @@ def weights_indices():
 
 
 if __name__ == "__main__":
-    for make in (span_indices, compressed_texts, packed_files, tokenizers, json_lines, preference_records, reference_scores, sentence_pieces, parquet_tables,
+    for make in (span_indices, compressed_texts, packed_files, tokenizers, json_lines, preference_records, reference_scores, loss_masks, sentence_pieces, parquet_tables,
                  benchmark_questions, companion_configs, json_schemas, served_requests, safetensors, checkpoint_metadata, checkpoint_parts, hparams, model_configs,
                  weights_indices, sentence_modules, adapter_configs, jinja_templates, quantized_matrices):
         make()

@@ -43,15 +43,23 @@ struct Prune {
 
   void run() const {
     const std::string checkpoints = runtime::find_checkpoint_folder(folder);
-    const runtime::Retention retention{.latest = keep_last,
-                                       .every = keep_every,
-                                       .lowest = keep_best ? runtime::evaluation_loss_counter : ""};
     FolderLock lock(checkpoints);
     if (!dry_run) take(lock);
+    const runtime::Retention retention{.latest = keep_last, .every = keep_every, .best = best_in(checkpoints)};
     const runtime::PrunedCheckpoints pruned = runtime::prune_checkpoints(checkpoints, retention, dry_run);
     for (const std::string& path : pruned.deleted) say("{} {}\n", dry_run ? "would delete" : "deleted", path);
     for (const std::string& path : pruned.kept) say("{} {}\n", dry_run ? "would keep" : "kept", path);
     for (const std::string& warning : pruned.warnings) write_error_line("warning: " + warning);
+  }
+
+ private:
+  /// What the run itself goes by, which its latest checkpoint tells.
+  std::optional<runtime::BestCounter> best_in(const std::string& checkpoints) const {
+    if (!keep_best) return std::nullopt;
+    const auto latest = runtime::latest_checkpoint(checkpoints);
+    std::optional<runtime::BestCounter> best;
+    if (latest) best = runtime::best_counter_of(runtime::read_checkpoint_metadata(*latest));
+    return best ? best : runtime::BestCounter{runtime::evaluation_loss_counter};
   }
 };
 
@@ -65,7 +73,7 @@ void add_prune(CLI::App& program) {
   command->add_option("RUN", prune->folder, "A run folder, or a folder of checkpoints")->required();
   add_number(*command, "--keep-last", prune->keep_last, "Keep so many of the latest", {1})->required();
   add_number(*command, "--keep-every", prune->keep_every, "Keep also those of the multiples of this step", {1});
-  command->add_flag("--keep-best", prune->keep_best, "Keep also the one of the lowest loss in an evaluation");
+  command->add_flag("--keep-best", prune->keep_best, "Keep also the best by the metric that the run goes by");
   command->add_flag("--dry-run", prune->dry_run, "Say what would be deleted, and delete nothing");
   command->callback([prune] { prune->run(); });
 }

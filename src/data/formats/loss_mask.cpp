@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <filesystem>
 #include <string_view>
@@ -33,6 +34,14 @@ template <class... Arguments>
   throw Error("CHAT-10",
               fmt::format("{} is damaged or no loss mask: {}; make it again with monomorph-data chat or pairs",
                           in_quotes(path), fmt::format(text, std::forward<Arguments>(arguments)...)));
+}
+
+/// How many of the first `n` bits are 1; no bytes follow them.
+std::uint64_t ones_of(std::span<const std::byte> bits, std::uint64_t n) {
+  const auto ones_in = [](std::byte byte) { return std::popcount(std::to_integer<unsigned>(byte)); };
+  std::uint64_t ones = 0;
+  for (const std::byte byte : bits) ones += ones_in(byte);
+  return n % 8 == 0 ? ones : ones - ones_in(bits.back() >> (n % 8));
 }
 
 /// Unlike with is_there(), what can't be looked at counts as there: whoever opens it is told why.
@@ -134,6 +143,8 @@ LossMask::LossMask(const std::string& path, const PackedFile& file)
   Xxh64 bits_hash;
   bits_hash.update(bits_);
   if (hash_of(header_, bits_hash) != header_.hash) throw_damaged_mask(path, "its hash is not that of what it holds");
+  if (const std::uint64_t ones = ones_of(bits_, header_.n_tokens); ones != header_.n_counted)
+    throw_damaged_mask(path, "it says that {} tokens count, and {} do", header_.n_counted, ones);
   if (TokensHash::of(file.data()) != header_.tokens_hash) other_tokens("the tokens are not those that it was made for");
 }
 

@@ -123,22 +123,23 @@ std::optional<CheckpointMetadata> loadable(const std::string& path) {
   }
 }
 
-/// The step of the lowest finite counter so far.
-class LowestStep {
+/// The step of the best finite counter so far, if one is asked for.
+class BestStep {
  public:
-  explicit LowestStep(std::string counter) : counter_(std::move(counter)) {}
+  explicit BestStep(std::optional<BestCounter> counter) : counter_(std::move(counter)) {}
   void look_at(const CheckpointMetadata& metadata) {
-    const auto found = metadata.counters.find(counter_);
+    if (!counter_) return;
+    const auto found = metadata.counters.find(counter_->name);
     const double* const value = found == metadata.counters.end() ? nullptr : std::get_if<double>(&found->second);
-    if (value == nullptr || !std::isfinite(*value) || (step_ && *value >= lowest_)) return;
-    lowest_ = *value;
+    if (value == nullptr || !std::isfinite(*value) || (step_ && !counter_->is_better(*value, best_))) return;
+    best_ = *value;
     step_ = metadata.step;
   }
   std::optional<std::int64_t> step() const { return step_; }
 
  private:
-  std::string counter_;
-  double lowest_ = 0;
+  std::optional<BestCounter> counter_;
+  double best_ = 0;
   std::optional<std::int64_t> step_;
 };
 
@@ -150,12 +151,12 @@ struct Sorted {
 /// @param first a step that is kept in any case
 Sorted sort_by_retention(const std::string& folder, std::int64_t first, const Retention& retention) {
   std::vector<std::int64_t> steps;
-  LowestStep lowest(retention.lowest);
+  BestStep best(retention.best);
   const auto consider = [&](std::int64_t step) {
     const auto metadata = loadable(path_of(folder, step));
     if (!metadata) return;
     steps.push_back(step);
-    lowest.look_at(*metadata);
+    best.look_at(*metadata);
   };
   consider(first);
   for (const std::int64_t step : steps_in(folder))
@@ -163,7 +164,7 @@ Sorted sort_by_retention(const std::string& folder, std::int64_t first, const Re
   Sorted sorted;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const bool is_kept = i == 0 || static_cast<std::int64_t>(i) < retention.latest ||
-                         (retention.every && steps[i] % *retention.every == 0) || steps[i] == lowest.step();
+                         (retention.every && steps[i] % *retention.every == 0) || steps[i] == best.step();
     (is_kept ? sorted.kept : sorted.old).push_back(steps[i]);
   }
   return sorted;

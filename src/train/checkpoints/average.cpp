@@ -126,12 +126,11 @@ class NewFolder {
   bool is_kept_ = false;
 };
 
-/// It says that the checkpoint holds weights alone, and leaves out losses, which were measured with other weights.
+/// It says that the checkpoint holds weights alone, and leaves out evaluations, which were of other weights.
 runtime::CheckpointMetadata metadata_of_average(const std::vector<runtime::CheckpointReader>& checkpoints) {
   const auto step = [](const runtime::CheckpointReader& checkpoint) { return checkpoint.metadata().step; };
   runtime::CheckpointMetadata metadata = std::ranges::max_element(checkpoints, {}, step)->metadata();
-  metadata.counters.erase(runtime::evaluation_loss_counter);
-  metadata.counters.erase(runtime::lowest_evaluation_loss_counter);
+  std::erase_if(metadata.counters, [](const auto& counter) { return runtime::is_of_evaluation(counter.first); });
   metadata.counters[runtime::weights_alone_counter] = std::int64_t{1};
   return metadata;
 }

@@ -1,5 +1,7 @@
 #include "train/describe/batch_partition.hpp"
 
+#include "train/describe/best_metric.hpp"
+
 #include <monomorph/core/error.hpp>
 #include <monomorph/plan/memory.hpp>
 
@@ -54,6 +56,8 @@ void check_groups(const RecipeProgram& recipe, int ranks) {
 void check_ranks(const RecipeProgram& recipe, const Hparams& hparams, int ranks, Mistakes& mistakes) {
   if (!mistakes.check([&] { check_groups(recipe, ranks); })) mistakes.doubt(ranks_field);
   validate(hparams, ranks, mistakes);
+  mistakes.check({"checkpoint.best_metric", "checkpoint.best_is", "data.tokenizer"},
+                 [&] { check_best_metric(recipe, hparams); });
   mistakes.check({"batch.reduction", ranks_field}, [&] { check_fixed_tree(recipe, hparams); });
 }
 

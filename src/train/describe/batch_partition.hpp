@@ -15,9 +15,9 @@ int tree_levels(const Hparams& hparams, int ranks);
 /// @throws UsageError [RANK-17] they can't be divided into the groups of its sharding
 void check_groups(const RecipeProgram& recipe, int ranks);
 
-/// Checks everything that the hyperparameters and the recipe require of the number of ranks.
-/// @param mistakes receives [RANK-17]; what validate() finds; [RANK-09] a fixed tree, and gradients that are rounded
-/// between ranks; [RANK-24] one, and an objective that compares the samples of all ranks
+/// Checks everything that the hyperparameters, the recipe and the number of ranks require of each other.
+/// @param mistakes receives [RANK-17]; what validate() finds; what check_best_metric() finds; [RANK-09] a fixed tree,
+/// and gradients that are rounded between ranks; [RANK-24] one, and an objective that compares the samples of all ranks
 void check_ranks(const RecipeProgram& recipe, const Hparams& hparams, int ranks, Mistakes& mistakes);
 /// @throws UsageError with a line for each mistake
 void check_ranks(const RecipeProgram& recipe, const Hparams& hparams, int ranks);

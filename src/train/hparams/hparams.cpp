@@ -139,7 +139,7 @@ void check_best_by(const Hparams& hparams) {
   const std::string& name = hparams.checkpoint.best_by.value;
   if (name.empty()) {
     if (hparams.checkpoint.keep_best.value && sets.size() > 1)
-      throw UsageError("HPARAM-22", fmt::format("checkpoint.best_by must name the set whose loss is meant by "
+      throw UsageError("HPARAM-22", fmt::format("checkpoint.best_by must name the set that is meant by "
                                                 "checkpoint.keep_best, as data.evaluation has several; give one of {}",
                                                 names_of(sets)));
     return;

@@ -8,10 +8,13 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 namespace monomorph::train {
 namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 /// What a rank adds up. The sums are exact, so their bits do not depend on the number of ranks.
 struct Sums {
@@ -50,6 +53,20 @@ double EvaluationResult::perplexity() const { return std::exp(loss()); }
 std::optional<double> EvaluationResult::bits_per_byte() const {
   if (bytes == 0) return std::nullopt;
   return loss_sum / (std::numbers::ln2 * static_cast<double>(bytes));
+}
+
+std::vector<NamedMetric> EvaluationResult::reported() const {
+  std::vector<NamedMetric> reported{{"loss", loss()}};
+  if (over_tokens)
+    reported.insert(reported.end(), {{"perplexity", perplexity()}, {"bits_per_byte", bits_per_byte().value_or(nan)}});
+  reported.insert(reported.end(), metrics.begin(), metrics.end());
+  return reported;
+}
+
+double EvaluationResult::metric(std::string_view name) const {
+  const std::vector<NamedMetric> all = reported();
+  const auto found = std::ranges::find(all, name, &NamedMetric::first);
+  return found == all.end() ? nan : found->second;
 }
 
 std::string evaluation_text(const EvaluationResult& result) {

@@ -6,6 +6,7 @@
 #include "train/describe/run_memory.hpp"
 #include "train/run/data/reference_sets.hpp"
 #include "train/run/fitting_step.hpp"
+#include "train/run/saving/best_counter.hpp"
 #include "train/run/weights/start_weights.hpp"
 #include "train/run/weights/teacher_weights.hpp"
 #include "train/step/loss_scale.hpp"
@@ -35,7 +36,7 @@ std::optional<RunState> restored_state(const RecipeProgram& recipe, const Hparam
   together(communicator, "load the checkpoint", [&] {
     data.check_same_files(checkpoint);
     try {
-      restored = restore_run(checkpoint, recipe, step, true);
+      restored = restore_run(checkpoint, recipe, step, true, best_counter(hparams));
     } catch (const runtime::DamagedCheckpoint& damage) {
       if (hparams.checkpoint.resume.value != "auto") throw;
       write_error_line(std::string("warning: ") + damage.what());
@@ -80,7 +81,10 @@ Start start_run(const RecipeProgram& recipe, Hparams hparams, const World& world
   }
   while (!state) {
     state = restored_state(recipe, hparams, *resume.checkpoint, data, *step, communicator);
-    if (!state) resume = resolve_resume_together(recipe, hparams, world, resume.checkpoint);
+    if (!state)
+      resume = resolve_resume_together(recipe, hparams, world, resume.checkpoint);
+    else if (auto line = note_other_best(*resume.checkpoint, hparams))
+      notes.push_back(std::move(*line));
   }
   for (std::string& line : load_teacher(recipe, hparams, *step, communicator, *state, resume.checkpoint.has_value()))
     resume.notes.push_back(std::move(line));

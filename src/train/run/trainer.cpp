@@ -8,6 +8,7 @@
 #include "train/run/ranks/connect_data_parallel.hpp"
 #include "train/run/ranks/peer_failure.hpp"
 #include "train/run/run_observer.hpp"
+#include "train/run/saving/best_counter.hpp"
 #include "train/run/saving/run_saver.hpp"
 #include "train/run/spike_guard.hpp"
 #include "train/run/start.hpp"
@@ -27,6 +28,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 namespace monomorph::train {
 namespace {
@@ -47,9 +49,9 @@ class Trainer {
   void go_back();
   void put_scalars();
   void evaluate_now();
-  double loss_of_best(const std::vector<NamedEvaluation>& results) const;
+  std::optional<double> value_of_best(const std::vector<NamedEvaluation>& results) const;
   void save();
-  void save_last() { save_last(state_, retention_of(hparams_.checkpoint)); }
+  void save_last() { save_last(state_, retention_of(hparams_)); }
   void save_last(const RunState& state, const runtime::Retention& retention);
   RunSaver::Order order_to_save(const RunState& state, const runtime::Retention& retention);
   void advance_save();
@@ -70,6 +72,7 @@ class Trainer {
   Communicator& communicator_;
   const LossScaling loss_scaling_;
   const SpikeGuard spike_guard_;
+  const std::optional<runtime::BestCounter> best_;  ///< by which the best checkpoint is kept
   RunState state_;
   StepTracer tracer_;  // outlives step_, whose destructor waits for collectives that are traced
   Owned<TrainingStep> step_;
@@ -87,7 +90,7 @@ class Trainer {
   bool spiked_ = false;            ///< the last step was a spike
   bool all_have_written_ = false;  ///< of the checkpoint in flight
   std::int64_t last_evaluated_ = -1;
-  std::optional<double> evaluation_loss_;  ///< the last one, where the best checkpoint is kept
+  std::optional<double> evaluation_;  ///< the last one by best_, if there is a finite one
   struct Moment {
     const char* at_what = "before step";
     std::int64_t step = 1;
@@ -116,6 +119,7 @@ Trainer::Trainer(const RecipeProgram& recipe, const World& world, const Parallel
       communicator_(communicator),
       loss_scaling_(loss_scaling_of(recipe.compute_dtype, hparams_.loss_scale)),
       spike_guard_(hparams_.spikes),
+      best_(best_counter(hparams_)),
       state_(start.state),
       tracer_(communicator, state_.step, traced_steps, hparams_.run.output_dir.value),
       step_(std::move(start.step)),
@@ -304,7 +308,7 @@ void Trainer::go_back() {
   if (!checkpoint) return note("there is no checkpoint yet to go back to");
   RunState earlier;
   together(communicator_, "go back to a checkpoint",
-           [&] { earlier = restore_run(*checkpoint, recipe_, *step_, true).state; });
+           [&] { earlier = restore_run(*checkpoint, recipe_, *step_, true, best_).state; });
   note(fmt::format("going back to step {} by {}, and on with the data behind the spike", earlier.step, *checkpoint));
   earlier.samples = state_.samples;
   earlier.rewinds = state_.rewinds + 1;
@@ -325,11 +329,13 @@ bool Trainer::save_is_due() const {
          saver_->must_repeat();
 }
 
-/// The loss by which the best checkpoint is chosen.
-double Trainer::loss_of_best(const std::vector<NamedEvaluation>& results) const {
+/// By what the best checkpoint is chosen; absent if it is no number by which one could be.
+std::optional<double> Trainer::value_of_best(const std::vector<NamedEvaluation>& results) const {
   const std::string& name = hparams_.checkpoint.best_by.value;
   const auto meant = std::ranges::find(results, name, &NamedEvaluation::name);
-  return (meant == results.end() ? results.front() : *meant).result.loss();
+  const EvaluationResult& result = (meant == results.end() ? results.front() : *meant).result;
+  const double value = result.metric(hparams_.checkpoint.best_metric.value);
+  return result.tokens > 0 && std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
 void Trainer::evaluate_now() {
@@ -344,22 +350,20 @@ void Trainer::evaluate_now() {
                             data_.bytes_per_token, micro_batches);
   });
   if (log_) log_->evaluation(state_.step, results);
-  if (!hparams_.checkpoint.keep_best.value) return;
-  evaluation_loss_ = loss_of_best(results);
-  if (*evaluation_loss_ < state_.lowest_evaluation_loss) {
-    state_.lowest_evaluation_loss = *evaluation_loss_;
-    saves_ = true;
-  }
+  if (!best_) return;
+  evaluation_ = value_of_best(results);
+  if (!evaluation_ || (state_.best_evaluation && !best_->is_better(*evaluation_, *state_.best_evaluation))) return;
+  state_.best_evaluation = evaluation_;
+  saves_ = true;
 }
 
 RunSaver::Order Trainer::order_to_save(const RunState& state, const runtime::Retention& retention) {
-  return {state, retention, state.step == last_evaluated_ ? evaluation_loss_ : std::nullopt,
-          std::exchange(saves_, false)};
+  return {state, retention, state.step == last_evaluated_ ? evaluation_ : std::nullopt, std::exchange(saves_, false)};
 }
 
 void Trainer::save() {
   moment_ = {"saving the checkpoint of step", state_.step};
-  saver_->save(order_to_save(state_, retention_of(hparams_.checkpoint)));
+  saver_->save(order_to_save(state_, retention_of(hparams_)));
 }
 
 void Trainer::save_last(const RunState& state, const runtime::Retention& retention) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/runtime/files/best_counter.hpp>
 #include <monomorph/runtime/files/safetensors.hpp>
 #include <monomorph/spec/region_run.hpp>
 
@@ -47,7 +48,7 @@ struct CheckpointMetadata {
 struct Retention {
   int latest = std::numeric_limits<int>::max();  ///< so many of the highest steps, at least 1
   std::optional<std::int64_t> every{};           ///< steps that are a multiple of it
-  std::string lowest{};  ///< the one whose counter of this name is lowest, if it has one; of equal ones the latest
+  std::optional<BestCounter> best{};             ///< the one with the best of these; of equal ones the latest
 };
 
 struct SavedCheckpoint {

@@ -1,12 +1,13 @@
 #pragma once
+#include <string_view>
 
 /// Counters of checkpoints (CheckpointMetadata::counters) that others than the run ask for.
 namespace monomorph::runtime {
 
-/// The loss of an evaluation of what was saved, if there was one.
+/// What an evaluation has found for what was saved, if there was one, by the name that metrics.jsonl has for it, which
+/// begins so.
+inline constexpr std::string_view evaluation_prefix = "evaluation_";
 inline constexpr const char* evaluation_loss_counter = "evaluation_loss";
-/// The lowest that the run has had so far.
-inline constexpr const char* lowest_evaluation_loss_counter = "lowest_evaluation_loss";
 /// DeviceUse::product_table of the run, unless it is 0.
 inline constexpr const char* product_table_counter = "product_table";
 /// RunState::teacher of the run, unless it is 0.

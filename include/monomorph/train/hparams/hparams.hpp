@@ -92,6 +92,9 @@ enum class AsyncSave { automatic, on, off };
 /// What becomes of a run whose checkpoint can't be saved.
 enum class OnFailedSave { error, go_on };
 
+/// Which value of a metric is the best.
+enum class BestValue { automatic, lowest, highest };
+
 struct CheckpointHparams {
   Field<OptionalCount> every{std::nullopt, "never", 1, most_steps,
                              "steps between checkpoints; one is always written after the last step"};
@@ -102,9 +105,14 @@ struct CheckpointHparams {
   Field<OptionalCount> keep_every{std::nullopt, "never", 1, most_steps,
                                   "steps between checkpoints that are written and never deleted"};
   Field<bool> keep_best{false,
-                        "write a checkpoint after every evaluation with the lowest loss so far, and keep the one with "
-                        "the lowest"};
-  Field<std::string> best_by{"", "name of the set of data.evaluation whose loss is meant, if there are several"};
+                        "write a checkpoint after every evaluation that is the best so far, and keep the best one"};
+  Field<std::string> best_metric{"loss",
+                                 "what evaluations report by which checkpoint.keep_best chooses: loss, perplexity, "
+                                 "bits_per_byte, or a metric of the recipe's objective"};
+  Field<BestValue> best_is{BestValue::automatic,
+                           "whether its lowest or its highest value is the best; auto: as is known of the metrics of "
+                           "the objectives that come with Monomorph"};
+  Field<std::string> best_by{"", "name of the set of data.evaluation that is meant, if there are several"};
   Field<AsyncSave> async_save{AsyncSave::automatic,
                               "whether checkpoints are written while the steps go on, which wait only until the state "
                               "is copied; auto: on if there is memory for the copy"};
@@ -272,6 +280,9 @@ template <> struct monomorph::EnumNames<monomorph::train::ClipMode> {
 template <> struct monomorph::EnumNames<monomorph::train::AsyncSave> {
   static constexpr std::string_view names[] = {"auto", "on", "off"};
 };
+template <> struct monomorph::EnumNames<monomorph::train::BestValue> {
+  static constexpr std::string_view names[] = {"auto", "lowest", "highest"};
+};
 template <> struct monomorph::EnumNames<monomorph::train::OnFailedSave> {
   static constexpr std::string_view names[] = {"error", "continue"};
 };
@@ -305,8 +316,8 @@ BOOST_HANA_ADAPT_STRUCT(monomorph::train::ClipHparams, mode, threshold);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::OptimizerHparams, policy, clip);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::ScheduleHparams, policy);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::EvaluationHparams, every, batches, at_end);
-BOOST_HANA_ADAPT_STRUCT(monomorph::train::CheckpointHparams, every, every_seconds, keep, keep_every, keep_best, best_by,
-                        async_save, on_failure, directory, resume);
+BOOST_HANA_ADAPT_STRUCT(monomorph::train::CheckpointHparams, every, every_seconds, keep, keep_every, keep_best,
+                        best_metric, best_is, best_by, async_save, on_failure, directory, resume);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::WeightsHparams, from, vocabulary, positions);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::TeacherHparams, from);
 BOOST_HANA_ADAPT_STRUCT(monomorph::train::LogHparams, every, tensorboard);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace monomorph::train {
@@ -20,6 +21,10 @@ struct EvaluationResult {
   double loss() const;                 ///< nats per token
   double perplexity() const;
   std::optional<double> bits_per_byte() const;  ///< loss_sum / (ln 2 · bytes)
+  /// All that is reported, but for the count: the loss, perplexity and bits per byte where tokens count, NaN what is
+  /// not known of them, and the objective's metrics.
+  std::vector<NamedMetric> reported() const;
+  double metric(std::string_view name) const;  ///< one of these, by its name; NaN if it is none of them
 };
 
 /// The evaluation of one of several sets, by its name; a set without a name is the only one.

@@ -1,5 +1,7 @@
 #include "train/run/folder/run_log.hpp"
 
+#include "train/run/folder/evaluation_metric.hpp"
+
 #include <monomorph/runtime/files/checkpoint_folder.hpp>
 
 #include <monomorph/core/error.hpp>
@@ -26,20 +28,11 @@ std::vector<std::string> tags_of(std::string_view prefix, const std::vector<Name
 void append_evaluation(const NamedEvaluation& set, std::vector<std::pair<std::string, MetricValue>>& metrics,
                        std::vector<std::pair<std::string, double>>& scalars) {
   const EvaluationResult& result = set.result;
-  const auto metric = [&](std::string_view name, MetricValue value) {
-    metrics.emplace_back(fmt::format("evaluation_{}{}{}", name, set.name.empty() ? "" : ".", set.name), value);
-  };
-  const auto both = [&](std::string_view name, double value) {
-    metric(name, value);
+  for (const auto& [name, value] : result.reported()) {
+    metrics.emplace_back(evaluation_metric(name, set.name), value);
     scalars.emplace_back(fmt::format("evaluation/{}{}{}", name, set.name.empty() ? "" : "/", set.name), value);
-  };
-  both("loss", result.loss());
-  if (result.over_tokens) {
-    both("perplexity", result.perplexity());
-    both("bits_per_byte", result.bits_per_byte().value_or(nan));
   }
-  for (const auto& [name, value] : result.metrics) both(name, value);
-  metric(result.over_tokens ? "tokens" : "samples", result.tokens);
+  metrics.emplace_back(evaluation_metric(result.over_tokens ? "tokens" : "samples", set.name), result.tokens);
 }
 
 /// The names of kinds of work, in metrics behind "work_seconds." and in TensorBoard behind "work/".

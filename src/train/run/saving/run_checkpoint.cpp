@@ -1,6 +1,7 @@
 #include <monomorph/train/run/saving/run_checkpoint.hpp>
 
 #include "train/describe/recipe_facts.hpp"
+#include "train/run/saving/best_counter.hpp"
 #include "train/run/saving/run_metadata.hpp"
 #include "train/run/saving/saved_state.hpp"
 #include "train/run/saving/state_parts.hpp"
@@ -11,7 +12,6 @@
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 #include <monomorph/runtime/files/checkpoint_reader.hpp>
-#include <monomorph/runtime/files/counter_names.hpp>
 #include <monomorph/train/describe/describe.hpp>
 #include <monomorph/train/step/host_pieces.hpp>
 #include <monomorph/train/step/quantized_matrix.hpp>
@@ -96,27 +96,25 @@ class TensorLoader {
 
 }  // namespace
 
-runtime::Retention retention_of(const CheckpointHparams& hparams) {
-  runtime::Retention retention{.every = hparams.keep_every.value};
-  if (hparams.keep.value) retention.latest = static_cast<int>(*hparams.keep.value);
-  if (hparams.keep_best.value) retention.lowest = runtime::evaluation_loss_counter;
+runtime::Retention retention_of(const Hparams& hparams) {
+  runtime::Retention retention{.every = hparams.checkpoint.keep_every.value, .best = best_counter(hparams)};
+  if (const OptionalCount keep = hparams.checkpoint.keep.value) retention.latest = static_cast<int>(*keep);
   return retention;
 }
 
 runtime::CheckpointMetadata checkpoint_metadata(const RecipeProgram& recipe, const Hparams& hparams,
                                                 const RunState& state, const TrainFiles& train_files, int ranks,
-                                                std::optional<double> evaluation_loss) {
+                                                std::optional<double> evaluation) {
   runtime::CheckpointMetadata metadata = run_metadata(recipe, hparams, state, ranks);
   for (const auto& [path, hash] : train_files) metadata.counters[train_file_prefix + path] = hash;
-  if (evaluation_loss) metadata.counters[runtime::evaluation_loss_counter] = *evaluation_loss;
+  if (const auto best = best_counter(hparams); best && evaluation) metadata.counters[best->name] = *evaluation;
   return metadata;
 }
 
 std::vector<std::string> save_run(const std::string& folder, const runtime::Retention& retention,
                                   const RecipeProgram& recipe, const Hparams& hparams, const RunState& state,
                                   const TrainFiles& train_files, TrainingStep& step, Communicator& communicator,
-                                  const std::function<void()>& before_completing,
-                                  std::optional<double> evaluation_loss) {
+                                  const std::function<void()>& before_completing, std::optional<double> evaluation) {
   HostPieces pieces(step);
   std::vector<runtime::PartToSave> parts;
   for (const StateTensor& tensor : all_state(step, true)) {
@@ -127,7 +125,7 @@ std::vector<std::string> save_run(const std::string& folder, const runtime::Rete
   }
   return runtime::save_checkpoint(folder,
                                   checkpoint_metadata(recipe, hparams, state, train_files, communicator.size(),
-                                                      evaluation_loss),
+                                                      evaluation),
                                   communicator, parts, retention, before_completing)
       .warnings;
 }
@@ -156,7 +154,7 @@ void check_resumable(const std::string& checkpoint) {
 }
 
 RestoredRun restore_run(const std::string& checkpoint, const RecipeProgram& recipe, TrainingStep& step,
-                        bool optimizer_state) {
+                        bool optimizer_state, const std::optional<runtime::BestCounter>& best) {
   check_recipe(checkpoint, recipe);
   runtime::CheckpointReader reader(checkpoint);
   const auto& metadata = reader.metadata();
@@ -164,7 +162,7 @@ RestoredRun restore_run(const std::string& checkpoint, const RecipeProgram& reci
   for (const StateTensor& tensor : all_state(step, optimizer_state))
     loader.load(optimizer_state ? tensor.name : name_for_use(reader, tensor.name), tensor.view.dtype, tensor);
   step.parameters_changed();
-  return {.state = saved_state(metadata, checkpoint, recipe.model->context_length),
+  return {.state = saved_state(metadata, checkpoint, recipe.model->context_length, best),
           .same_precision = same_fact("precision", metadata.recipe_facts, recipe_facts(recipe)),
           .hparams = saved_hparams(metadata, checkpoint, recipe)};
 }

@@ -1,11 +1,10 @@
 #include "train/run/saving/run_metadata.hpp"
 
 #include "train/describe/recipe_facts.hpp"
+#include "train/run/saving/best_counter.hpp"
 #include "train/run/saving/spike_counters.hpp"
 
 #include <monomorph/train/describe/describe.hpp>
-
-#include <cmath>
 
 namespace monomorph::train {
 namespace {
@@ -34,8 +33,8 @@ runtime::CheckpointMetadata run_metadata(const RecipeProgram& recipe, const Hpar
                        {"skipped_in_a_row", state.skipped_in_a_row},
                        {"loss_scale", state.loss_scale},
                        {"steps_at_scale", state.steps_at_scale}};
-  if (std::isfinite(state.lowest_evaluation_loss))
-    metadata.counters[runtime::lowest_evaluation_loss_counter] = state.lowest_evaluation_loss;
+  if (const auto best = best_counter(hparams); best && state.best_evaluation)
+    metadata.counters[best->of_run()] = *state.best_evaluation;
   if (state.product_table != 0) metadata.counters[runtime::product_table_counter] = state.product_table;
   if (state.teacher != 0) metadata.counters[runtime::teacher_counter] = state.teacher;
   if (hparams.spikes.action.value != SpikeAction::none) {

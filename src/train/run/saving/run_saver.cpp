@@ -88,7 +88,7 @@ void RunSaver::begin(const Order& order) {
   retry_in_restored_folders(order.state.step, [&] {
     in_flight_.emplace(order.state.step, checkpoint_folder(hparams_),
                        checkpoint_metadata(recipe_, hparams_, order.state, train_files_, communicator_.size(),
-                                           order.evaluation_loss),
+                                           order.evaluation),
                        communicator_, staged_->parts(), order.retention, check_of_ownership());
   });
   saved_at_ = std::chrono::steady_clock::now();
@@ -97,7 +97,7 @@ void RunSaver::begin(const Order& order) {
 void RunSaver::save_at_once(const Order& order) {
   retry_in_restored_folders(order.state.step, [&] {
     note_warnings(save_run(checkpoint_folder(hparams_), order.retention, recipe_, hparams_, order.state, train_files_,
-                           step_, communicator_, check_of_ownership(), order.evaluation_loss));
+                           step_, communicator_, check_of_ownership(), order.evaluation));
   });
   saved_at_ = std::chrono::steady_clock::now();
 }

@@ -35,8 +35,8 @@ class RunSaver {
   struct Order {
     RunState state;
     runtime::Retention retention;
-    std::optional<double> evaluation_loss{};  ///< of this state, if it was evaluated
-    bool again = false;                       ///< even if the checkpoint of its step is there
+    std::optional<double> evaluation{};  ///< as of save_run
+    bool again = false;                  ///< even if the checkpoint of its step is there
   };
   /// Begins a checkpoint behind the steps, or saves one at once if that is how the run saves; first it waits for the
   /// one in flight. A failure is handled as checkpoint.on_failure says.

@@ -28,11 +28,11 @@ class SavedNumbers {
       refuse(name, fmt::format("from {} to {} beside the other numbers, and is {}", least, most, value));
     return value;
   }
-  bool has(const char* name) const { return counters_.contains(name); }
+  bool has(const std::string& name) const { return counters_.contains(name); }
   std::int64_t counter(const char* name, std::int64_t most) const {
     return within(full(name), number<std::int64_t>(name, "a whole number"), 0, most);
   }
-  double finite(const char* name) const {
+  double finite(const std::string& name) const {
     const double value = number<double>(name, "a number with a decimal point");
     if (!std::isfinite(value)) refuse(full(name), fmt::format("finite, and is {}", value));
     return value;
@@ -49,8 +49,8 @@ class SavedNumbers {
   }
 
  private:
-  static std::string full(const char* name) { return fmt::format("counters.{}", name); }
-  template <class Number> Number number(const char* name, const char* kind) const {
+  static std::string full(const std::string& name) { return fmt::format("counters.{}", name); }
+  template <class Number> Number number(const std::string& name, const char* kind) const {
     const auto found = counters_.find(name);
     const Number* const value = found == counters_.end() ? nullptr : std::get_if<Number>(&found->second);
     if (value == nullptr) refuse(full(name), kind);
@@ -70,7 +70,7 @@ RunningMoments moments(const SavedNumbers& saved, const MomentCounters& names, s
 }  // namespace
 
 RunState saved_state(const runtime::CheckpointMetadata& metadata, const std::string& checkpoint,
-                     std::int64_t context_length) {
+                     std::int64_t context_length, const std::optional<runtime::BestCounter>& best) {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 2;  // leaves room to count on
   const std::int64_t largest_batch = BatchHparams{}.global_batch.max;
   const SavedNumbers saved(metadata, checkpoint);
@@ -83,7 +83,7 @@ RunState saved_state(const runtime::CheckpointMetadata& metadata, const std::str
   state.skipped = saved.counter("skipped", state.step - state.updates);
   state.skipped_in_a_row = saved.counter("skipped_in_a_row", state.skipped);
   if (saved.has("loss_scale")) state.loss_scale = saved.scale("loss_scale");  // earlier versions saved neither
-  if (saved.has("lowest_evaluation_loss")) state.lowest_evaluation_loss = saved.finite("lowest_evaluation_loss");
+  if (best && saved.has(best->of_run())) state.best_evaluation = saved.finite(best->of_run());
   if (saved.has("steps_at_scale")) state.steps_at_scale = saved.counter("steps_at_scale", state.updates);
   state.spike_levels = {moments(saved, spike_loss_counters, state.step),
                         moments(saved, spike_norm_counters, state.step)};

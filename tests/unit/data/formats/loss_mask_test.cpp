@@ -81,6 +81,24 @@ TEST_CASE("A damaged mask is refused") {
   CHECK(contains(copy.refusal(), "[CHAT-11]"));
 }
 
+TEST_CASE("A mask that has counted otherwise is refused, though its hash is right") {
+  const std::string whole = monomorph::read_text_file(chat_fixture("set.mask"));
+  Copy copy;
+  const LossMask mask = LossMask::beside(PackedFile(copy.tokens)).value();
+  for (const std::uint64_t n_counted : {std::uint64_t{121}, std::uint64_t{1} << 63}) {
+    LossMaskHeader header = mask.header();
+    header.n_counted = n_counted;
+    const std::string bits = whole.substr(loss_mask_header_bytes);
+    monomorph::Xxh64 bits_hash;
+    bits_hash.update(std::as_bytes(std::span(bits)));
+    header.hash = hash_of(header, bits_hash);
+    const auto bytes = to_bytes(header);
+    copy.folder.write("a.mask", std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()) + bits);
+    const std::string refusal = copy.refusal();
+    CHECK((contains(refusal, "[CHAT-10]") && contains(refusal, "and 122 do")));
+  }
+}
+
 TEST_CASE("The mask of other tokens is refused") {
   Copy copy;
   std::string tokens = monomorph::read_text_file(copy.tokens);

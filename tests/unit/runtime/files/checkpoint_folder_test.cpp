@@ -158,27 +158,49 @@ TEST_CASE("multiples of a step are kept for ever, beside the latest ones") {
         std::vector<std::string>{"step_00000004", "step_00000008", "step_00000010", "step_00000011"});
 }
 
-TEST_CASE("the one with the lowest counter is kept, of equal ones the latest") {
-  const TemporaryFolder folder;
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  std::int64_t step = 0;
-  const auto save_with = [&](std::variant<std::int64_t, double> loss) {
-    CheckpointMetadata metadata = metadata_of(++step);
-    metadata.counters["loss"] = loss;
-    save(folder.path(), metadata, {.latest = 1, .lowest = "loss"});
-    return names_in(folder.path());
-  };
+TEST_CASE("the one with the best counter is kept, of equal ones the latest") {
   using Names = std::vector<std::string>;
-  CHECK(save_with(3.0) == Names{"step_00000001"});
-  CHECK(save_with(2.0) == Names{"step_00000002"});
-  CHECK(save_with(2.5) == Names{"step_00000002", "step_00000003"});
-  CHECK(save_with(nan) == Names{"step_00000002", "step_00000004"});
-  CHECK(save_with(std::int64_t{1}) == Names{"step_00000002", "step_00000005"});  // no counter of a loss
-  CHECK(save_with(2.0) == Names{"step_00000006"});
-  save(folder.path(), metadata_of(7), {.latest = 1, .lowest = "loss"});  // without one
-  CHECK(names_in(folder.path()) == Names{"step_00000006", "step_00000007"});
-  save(folder.path(), metadata_of(8), {.latest = 1});
-  CHECK(names_in(folder.path()) == Names{"step_00000008"});
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const bool highest : {false, true}) {
+    const TemporaryFolder folder;
+    const double sign = highest ? -1 : 1;
+    const Retention retention{.latest = 1, .best = BestCounter{.name = "loss", .highest = highest}};
+    std::int64_t step = 0;
+    const auto save_with = [&](std::variant<std::int64_t, double> loss) {
+      CheckpointMetadata metadata = metadata_of(++step);
+      metadata.counters["loss"] = loss;
+      save(folder.path(), metadata, retention);
+      return names_in(folder.path());
+    };
+    CHECK(save_with(sign * 3) == Names{"step_00000001"});
+    CHECK(save_with(sign * 2) == Names{"step_00000002"});
+    CHECK(save_with(sign * 2.5) == Names{"step_00000002", "step_00000003"});
+    CHECK(save_with(nan) == Names{"step_00000002", "step_00000004"});
+    CHECK(save_with(std::int64_t{1}) == Names{"step_00000002", "step_00000005"});  // no counter of a loss
+    CHECK(save_with(sign * 2) == Names{"step_00000006"});
+    save(folder.path(), metadata_of(7), retention);  // without one
+    CHECK(names_in(folder.path()) == Names{"step_00000006", "step_00000007"});
+    save(folder.path(), metadata_of(8), {.latest = 1});
+    CHECK(names_in(folder.path()) == Names{"step_00000008"});
+  }
+}
+
+TEST_CASE("the counters of a run tell by what it keeps its best") {
+  CheckpointMetadata metadata = metadata_of(1);
+  metadata.counters = {{"evaluation_loss", 2.0}, {"lowest_price", 1.0}, {"highest_", 1.0}};
+  CHECK_FALSE(best_counter_of(metadata).has_value());
+  for (const bool highest : {false, true}) {
+    const BestCounter best{.name = "evaluation_accuracy.wiki", .highest = highest};
+    CheckpointMetadata of_run = metadata;
+    of_run.counters[best.of_run()] = 0.5;
+    const auto found = best_counter_of(of_run);
+    REQUIRE(found.has_value());
+    CHECK((found->name == best.name && found->highest == highest));
+    CHECK((is_of_evaluation(best.name) && is_of_evaluation(best.of_run())));
+    CHECK(best.is_better(0.25, 0.5) == !highest);
+    CHECK_FALSE(best.is_better(0.5, 0.5));
+  }
+  CHECK((!is_of_evaluation("lowest_price") && !is_of_evaluation("updates")));
 }
 
 TEST_CASE("a checkpoint of the same step is replaced") {

@@ -94,11 +94,12 @@ TEST_CASE("an average is a checkpoint of weights alone in a run folder of its ow
   CHECK(read_bytes(runs.folder / "average/special_token_ids.json") == ids);
 }
 
-TEST_CASE("what is not finite in a mean is said, and a loss that was measured is not the mean's") {
+TEST_CASE("what is not finite in a mean is said, and an evaluation is not the mean's") {
   Runs runs;
   runtime::CheckpointMetadata metadata = metadata_of_step(0);
   metadata.counters = {{runtime::evaluation_loss_counter, 2.5},
-                       {runtime::lowest_evaluation_loss_counter, 2.0},
+                       {"lowest_evaluation_loss", 2.0},
+                       {"highest_evaluation_accuracy.wiki", 0.5},
                        {"updates", std::int64_t{1}}};
   runs.add({{"w", fp32_tensor({1, 2})}}, metadata);
   runs.add({{"w", fp32_tensor({std::numeric_limits<float>::infinity(), 2})}}, metadata);

@@ -32,16 +32,18 @@ std::size_t n_checkpoints(const std::string& folder) { return n_entries(folder);
 TEST_CASE("pruning keeps what the run's own retention keeps") {
   const Steps steps{10, 20, 30, 40, 50, 60};
   const std::map<std::int64_t, double> losses{{20, 1.5}, {40, 2.5}};
+  const std::string loss = runtime::evaluation_loss_counter;
+  const std::vector<std::optional<runtime::BestCounter>> bests{{}, {{.name = loss}}, {{.name = loss, .highest = true}}};
   for (const int latest : {1, 2, 9})
     for (const std::optional<std::int64_t> every : {std::optional<std::int64_t>(), std::optional<std::int64_t>(30)})
-      for (const char* const lowest : {"", runtime::evaluation_loss_counter}) {
+      for (const std::optional<runtime::BestCounter>& best : bests) {
         const TemporaryFolder folder;
         const auto save = [&](const std::string& name, std::int64_t step, const runtime::Retention& retention) {
           runtime::CheckpointMetadata metadata = metadata_of_step(step);
           if (losses.contains(step)) metadata.counters[runtime::evaluation_loss_counter] = losses.at(step);
           save_tensors(folder / name, {{"w", fp32_tensor({1})}}, metadata, retention);
         };
-        const runtime::Retention retention{.latest = latest, .every = every, .lowest = lowest};
+        const runtime::Retention retention{.latest = latest, .every = every, .best = best};
         for (const std::int64_t step : steps) save("all", step, {}), save("run", step, retention);
         const auto dry = runtime::prune_checkpoints(folder / "all", retention, true);
         CHECK(n_checkpoints(folder / "all") == 6);

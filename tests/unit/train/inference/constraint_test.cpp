@@ -21,7 +21,7 @@ using nlohmann::json;
 
 namespace {
 
-const char* const schema =
+const char* const schema_of_things =
     R"({"type": "object", "properties": {"name": {"type": "string"}, "note é": {"type": "string", "minLength": 1, "maxLength": 6},
         "n": {"type": "integer", "minimum": -20, "maximum": 300}, "tags": {"type": "array", "items": {"enum": ["a", "ab", "é", "日本"]}, "maxItems": 3},
         "next": {"anyOf": [{"$ref": "#"}, {"type": "null"}, {"type": "array", "items": {}}]}},
@@ -157,7 +157,7 @@ TEST_CASE("tokens that may be next are those whose bytes a grammar lets come nex
     std::mt19937 random(11);
     for (const bool any_object : {false, true}) {
       const ByteGrammar grammar =
-          any_object ? grammar_of({.document = WantedText::Document{}}) : grammar_of_schema(schema);
+          any_object ? grammar_of({.document = WantedText::Document{}}) : grammar_of_schema(schema_of_things);
       const auto constraint = words.constraint(grammar);
       for (int i = 0; i < 4; ++i) {
         const auto check = [&](const std::string& before, const TokenSet& allowed) {
@@ -177,7 +177,7 @@ TEST_CASE("tokens that may be next are those whose bytes a grammar lets come nex
 TEST_CASE("texts of tokens that may be next are valid JSON in valid UTF-8, with characters of several tokens") {
   for (const char* const name : {"qwen2", "llama2"}) {
     const Words words(name);
-    const auto constraint = words.constraint(grammar_of_schema(schema));
+    const auto constraint = words.constraint(grammar_of_schema(schema_of_things));
     std::mt19937 random(5);
     int n_texts = 0, n_in_pieces = 0;
     for (int i = 0; i < 300; ++i) {

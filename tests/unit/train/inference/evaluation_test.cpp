@@ -75,6 +75,9 @@ TEST_CASE("bits per byte are the loss in bits over the bytes of the targets alon
   CHECK(result.bits_per_byte().value() == Approx(65 / (std::log(2.0) * 13)));
   CHECK(result.perplexity() == Approx(std::exp(6.5)));
   CHECK(evaluation_text(result) == "loss 6.5000, perplexity 665.14, 7.2135 bits per byte (10 tokens)");
+  CHECK(result.reported() == std::vector<NamedMetric>{{"loss", result.loss()},
+                                                      {"perplexity", result.perplexity()},
+                                                      {"bits_per_byte", *result.bits_per_byte()}});
 }
 
 TEST_CASE("an objective's metrics are means or sums over what it counts, and there is no perplexity of samples") {
@@ -88,6 +91,9 @@ TEST_CASE("an objective's metrics are means or sums over what it counts, and the
   CHECK(result.metrics[0] == NamedMetric{"accuracy", 0.5});
   CHECK(result.metrics[1] == NamedMetric{"seen", 30});
   CHECK(evaluation_text(result) == "loss 0.7500, accuracy 0.5000, seen 30.0000 (6 samples)");
+  CHECK(result.reported() == std::vector<NamedMetric>{{"loss", 0.75}, {"accuracy", 0.5}, {"seen", 30}});
+  CHECK((result.metric("loss") == 0.75 && result.metric("seen") == 30));
+  CHECK(std::isnan(result.metric("perplexity")));
 }
 
 TEST_CASE("held-out data of another tokeniser is refused") {
@@ -103,4 +109,5 @@ TEST_CASE("held-out data of another tokeniser is refused") {
 TEST_CASE("an evaluation without tokens is no division by zero") {
   CHECK(EvaluationResult{}.loss() == 0);
   CHECK_FALSE(EvaluationResult{}.bits_per_byte().has_value());
+  CHECK(std::isnan(EvaluationResult{}.metric("bits_per_byte")));
 }

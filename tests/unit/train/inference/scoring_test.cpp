@@ -140,10 +140,10 @@ TEST_CASE("texts that don't fit are refused, and so are logits that are no numbe
   CHECK_THROWS_AS(score(session, std::vector<TextGroup>{{{counting(0, 4), 4}}}), std::logic_error);
   CHECK_THROWS_AS(score(session, std::vector<TextGroup>{{{counting(0, 4), 0}}}), std::logic_error);
   CountingPass::spoilt = true;
-  CHECK(testing::contains(testing::error_of([&] {
-                            score(session, std::vector<TextGroup>{{{counting(0, 4), 1}}});
-                          }),
-                          "[RUN-14]"));
+  CHECK(monomorph::testing::contains(monomorph::testing::error_of([&] {
+                                       score(session, std::vector<TextGroup>{{{counting(0, 4), 1}}});
+                                     }),
+                                     "[RUN-14]"));
 }
 
 TEST_CASE("windows score every token but the first once, with as much before it as the stride leaves") {

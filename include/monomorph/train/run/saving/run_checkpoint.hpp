@@ -12,22 +12,22 @@
 namespace monomorph::train {
 
 /// What a checkpoint of a run says beside its tensors.
-/// @param evaluation_loss as of save_run
+/// @param evaluation as of save_run
 runtime::CheckpointMetadata checkpoint_metadata(const RecipeProgram& recipe, const Hparams& hparams,
                                                 const RunState& state, const TrainFiles& train_files, int ranks,
-                                                std::optional<double> evaluation_loss);
+                                                std::optional<double> evaluation);
 
 /// Saves all state of a run. All ranks call it.
-/// @param evaluation_loss of this state, if it was evaluated: by the lowest one a checkpoint may be kept
+/// @param evaluation of this state by checkpoint.best_metric, if it was evaluated and the run keeps its best
 /// @param before_completing as of runtime::save_checkpoint
 /// @return warnings   @throws as runtime::save_checkpoint
 std::vector<std::string> save_run(
     const std::string& folder, const runtime::Retention& retention, const RecipeProgram& recipe, const Hparams& hparams,
     const RunState& state, const TrainFiles& train_files, TrainingStep& step, Communicator& communicator,
-    const std::function<void()>& before_completing = [] {}, std::optional<double> evaluation_loss = std::nullopt);
+    const std::function<void()>& before_completing = [] {}, std::optional<double> evaluation = std::nullopt);
 
 /// Which checkpoints a run keeps.
-runtime::Retention retention_of(const CheckpointHparams& hparams);
+runtime::Retention retention_of(const Hparams& hparams);
 
 using runtime::find_checkpoint;
 
@@ -46,9 +46,10 @@ struct RestoredRun {
 };
 /// Loads the parameters, and if asked the optimiser's state as well, into a step of a recipe with the same state
 /// fingerprint. Of each tensor a rank reads the part that it holds, whatever the number of ranks that saved it.
+/// @param best as of saved_state
 /// @throws [RUN-04] if the checkpoint's recipe has another one; as runtime::CheckpointReader
 RestoredRun restore_run(const std::string& checkpoint, const RecipeProgram& recipe, TrainingStep& step,
-                        bool optimizer_state);
+                        bool optimizer_state, const std::optional<runtime::BestCounter>& best = std::nullopt);
 
 /// Loads the parameters for use: their moving average if the optimiser kept one, rounded to the dtype in which the
 /// model has them as a step rounds its own.   @throws same

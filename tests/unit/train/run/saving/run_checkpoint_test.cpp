@@ -6,6 +6,7 @@
 #include "support/error_of.hpp"
 #include "support/recorded_step.hpp"
 #include "support/temporary_folder.hpp"
+#include "train/run/saving/best_counter.hpp"
 #include "train/run/saving/saved_state.hpp"
 
 #include <monomorph/models/gpt2.hpp>
@@ -76,6 +77,50 @@ TEST_CASE("a run's state comes back bit for bit") {
   CHECK(run.state.skipped_in_a_row == 1);
   CHECK(adamw(run.hparams).lr.value == 0.1 + 0.2);
   CHECK(adamw(checkpoint_hparams(find_checkpoint(folder.path()), recipe_with(1))).lr.value == 0.1 + 0.2);
+}
+
+TEST_CASE("the best evaluation so far comes back to a run that goes by the same metric of the same set") {
+  const TemporaryFolder folder;
+  RunState evaluated = state;
+  evaluated.best_evaluation = 0.75;
+  Hparams keeping = hparams;
+  keeping.checkpoint.keep_best.value = true;
+  keeping.checkpoint.best_metric.value = "accuracy";
+  keeping.data.evaluation.value = {{"wiki", "wiki.pbin"}, {"code", "code.pbin"}};
+  keeping.checkpoint.best_by.value = "wiki";
+  RecordedStep saved = counted_step();
+  save_run(
+      folder.path(), retention_of(keeping), recipe_with(1), keeping, evaluated, {}, saved, *communicator, [] {}, 0.5);
+  const std::string checkpoint = find_checkpoint(folder.path());
+  const auto metadata = runtime::read_checkpoint_metadata(checkpoint);
+  CHECK(std::get<double>(metadata.counters.at("evaluation_accuracy.wiki")) == 0.5);
+  CHECK(std::get<double>(metadata.counters.at("highest_evaluation_accuracy.wiki")) == 0.75);
+  const auto restored = [&](const Hparams& by) {
+    RecordedStep step;
+    return restore_run(checkpoint, recipe_with(1), step, true, best_counter(by)).state.best_evaluation;
+  };
+  CHECK(restored(keeping) == 0.75);
+  CHECK_FALSE(note_other_best(checkpoint, keeping).has_value());
+  Hparams not_keeping = keeping, by_code = keeping, by_loss = keeping, by_lowest = keeping;
+  not_keeping.checkpoint.keep_best.value = false;
+  by_code.checkpoint.best_by.value = "code";
+  by_loss.checkpoint.best_metric.value = "loss";
+  by_lowest.checkpoint.best_is.value = BestValue::lowest;
+  CHECK_FALSE(restored(not_keeping).has_value());
+  CHECK_FALSE(note_other_best(checkpoint, not_keeping).has_value());
+  for (const Hparams& other : {by_code, by_loss, by_lowest}) {
+    CHECK_FALSE(restored(other).has_value());
+    CHECK(note_other_best(checkpoint, other)
+              .value()
+              .starts_with("the best checkpoint was that of the highest evaluation_accuracy.wiki so far"));
+  }
+  for (const std::variant<std::int64_t, double> wrong :
+       {std::variant<std::int64_t, double>(std::numeric_limits<double>::quiet_NaN()), {std::int64_t{1}}}) {
+    auto changed = metadata;
+    changed.counters["highest_evaluation_accuracy.wiki"] = wrong;
+    CHECK(
+        contains(error_of([&] { saved_state(changed, checkpoint, 1024, best_counter(keeping)); }), "[CHECKPOINT-03]"));
+  }
 }
 
 TEST_CASE("what a run knows of spikes and of its table of products comes back, and what no run can know is refused") {
@@ -213,8 +258,8 @@ TEST_CASE("numbers that no run can have saved are refused before anything is loa
        {std::pair{"updates", std::int64_t{5}}, {"skipped", 2}, {"skipped_in_a_row", 2}, {"steps_at_scale", 3}}) {
     const std::string field = std::string("counters.") + name;
     for (const std::int64_t value : {std::int64_t{-1}, most + 1, largest})
-      refused(field, [&](auto& metadata) { metadata.counters[name] = value; });
-    refused(field, [&](auto& metadata) { metadata.counters[name] = 1.0; });
+      refused(field, [&, name = name](auto& metadata) { metadata.counters[name] = value; });
+    refused(field, [&, name = name](auto& metadata) { metadata.counters[name] = 1.0; });
   }
   for (const char* const name : {"updates", "skipped", "skipped_in_a_row"})
     refused(std::string("counters.") + name, [&](auto& metadata) { metadata.counters.erase(name); });
