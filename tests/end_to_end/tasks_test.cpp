@@ -1,4 +1,5 @@
-// Benchmarks and scores of a model, against lm-evaluation-harness on the same questions (tests/fixtures/tasks).
+// Benchmarks and scores of a model, against lm-evaluation-harness on the same questions, and what it goes on with,
+// against transformers (tests/fixtures/tasks).
 #include "programs.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -69,12 +70,13 @@ struct Imported : TemporaryFolder {
   ProcessResult run(const std::string& command, const Arguments& more) const {
     return run_program("tasks_model", with(Arguments{command, "--checkpoint", *this / "run"}, more));
   }
-  Arguments asking(const Json& expected) const {
+  /// @param ending of the files' names
+  Arguments asking(const Json& expected, const std::string& ending = ".jsonl") const {
     const std::string task = expected.at("task");
-    Arguments arguments{"--task", task + "=" + fixtures + task + ".jsonl", "--output", *this / "answers.jsonl"};
+    Arguments arguments{"--task", task + "=" + fixtures + task + ending, "--output", *this / "answers.jsonl"};
     if (const int shots = expected.at("shots"); shots > 0)
       arguments = with(arguments, {"--shots", std::to_string(shots), "--shots-from",
-                                   fixtures + task + (task == "mmlu" ? "_dev" : "_train") + ".jsonl"});
+                                   fixtures + task + (task == "mmlu" ? "_dev" : "_train") + ending});
     return arguments;
   }
   std::vector<Json> lines(const std::string& text) const {
@@ -84,6 +86,18 @@ struct Imported : TemporaryFolder {
     return all;
   }
 };
+
+/// The questions and examples as tables give the same bytes, or say what reads them.
+void check_same_of_parquet(const Imported& model, const Json& expected, const std::string& of_lines) {
+  const ProcessResult result = model.run("evaluate", model.asking(expected, ".parquet"));
+  if (contains(result.err, "[DATA-76]")) {
+    check_refusal(result, 2, {".parquet", "without Arrow", "tools/setup/install --parquet", "(--task)"});
+    return;
+  }
+  INFO(result.err);
+  CHECK(result.exit_code == 0);
+  CHECK(result.out + read_bytes(model / "answers.jsonl") == of_lines);
+}
 
 /// "0.2500 ± 0.1306"
 std::string numbers(const Json& results, const std::string& metric) {
@@ -119,6 +133,8 @@ TEST_CASE("benchmarks have the numbers of lm-evaluation-harness, on one rank and
       CHECK(contains(result.out, name + ": " + numbers(results, "acc")));
       if (results.contains("acc_norm")) CHECK(contains(result.out, numbers(results, "acc_norm")));
     }
+    if (expected.at("shots") != 0)
+      check_same_of_parquet(model, expected, result.out + read_bytes(model / "answers.jsonl"));
   }
 
   // More questions than are scored at once.
