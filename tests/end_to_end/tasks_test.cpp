@@ -197,6 +197,37 @@ TEST_CASE("texts are scored token by token, and long ones in windows") {
   check_refusal(model.run("score", {"--text", ""}), 2, {"[SCORE-03]"});
 }
 
+TEST_CASE("generate goes on with texts as transformers' generate does, up to the tokens that end them") {
+  const Imported model;
+  const Json expected = Json::parse(read_bytes(fixtures + "expected_texts.json"));
+  std::string prompts;
+  for (const Json& text : expected.at("texts")) prompts += Json{{"prompt", text.at("prompt")}}.dump() + "\n";
+  write_bytes(model / "prompts.jsonl", prompts);
+  const auto generated = [&](const Arguments& from) {
+    const int most = expected.at("max_tokens");
+    const ProcessResult result =
+        model.run("generate", with(Arguments{"--greedy", "--max-tokens", std::to_string(most)}, from));
+    INFO(result.err);
+    REQUIRE(result.exit_code == 0);
+    return result.out;
+  };
+  const auto check = [&](const Json& texts) {
+    const std::vector<Json> ours = model.lines(generated({"--input", model / "prompts.jsonl"}));
+    REQUIRE(ours.size() == texts.size());
+    for (std::size_t i = 0; i < ours.size(); ++i)
+      for (const char* const key : {"tokens", "text", "finish_reason"}) {
+        CAPTURE(texts[i].at("prompt"), key);
+        CHECK(ours[i].at(key) == texts[i].at(key));
+      }
+  };
+  check(expected.at("texts"));
+  const Json& one = expected.at("texts").at(2);
+  const std::string prompt = one.at("prompt"), text = one.at("text");
+  CHECK(generated({"--prompt", prompt}) == prompt + text + "\n");
+  write_bytes(model / "run/generation_config.json", Json{{"eos_token_id", expected.at("ends")}}.dump());
+  check(expected.at("ended_texts"));
+}
+
 TEST_CASE("lm-evaluation-harness has the same numbers through serve as of the model itself") {
   const char* const chosen = std::getenv("MONOMORPH_HARNESS_PYTHON");
   const std::string python = chosen == nullptr ? "python3" : chosen;
