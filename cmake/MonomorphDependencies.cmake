@@ -55,10 +55,6 @@ endfunction()
 monomorph_import_optional(zlib zlib1g-dev zlib.h z "monomorph-data reads no .gz files")
 monomorph_import_optional(zstd libzstd-dev zstd.h zstd "monomorph-data reads no .zst files")
 monomorph_import_optional(httplib libcpp-httplib-dev httplib.h cpp-httplib "recipes have no serve")
-if(MONOMORPH_HTTPLIB_INCLUDE AND MONOMORPH_HTTPLIB_LIBRARY)  # the features that Debian's library has: they shape its types
-  target_compile_definitions(monomorph::httplib INTERFACE
-    CPPHTTPLIB_OPENSSL_SUPPORT CPPHTTPLIB_ZLIB_SUPPORT CPPHTTPLIB_BROTLI_SUPPORT)
-endif()
 
 # LibTorch, the CPU libraries of the wheel. find_package(Torch) would insist on a CUDA toolkit.
 set(torch_include ${MONOMORPH_TORCH_DIR}/include)

@@ -1,5 +1,5 @@
-# What reads Parquet files, an optional part of monomorph-data: monomorph::parquet, a library of its own, so that nothing
-# else links Arrow.
+# What reads Parquet files, an optional part of monomorph-data and of recipes' programs: monomorph::parquet, a library of
+# its own, so that nothing else links Arrow.
 #
 # Arrow is taken from PyPI's wheel pyarrow, which has its headers, and libraries without a package that would say where they
 # are. They are built with the ABI that g++ has by default for strings, and what they bring to decompress is hidden in them.
@@ -8,7 +8,7 @@ set(MONOMORPH_ARROW_DIR "${PROJECT_SOURCE_DIR}/.deps/arrow/pyarrow" CACHE PATH
 file(GLOB arrow_libraries ${MONOMORPH_ARROW_DIR}/libparquet.so.* ${MONOMORPH_ARROW_DIR}/libarrow.so.*)
 list(LENGTH arrow_libraries n_arrow_libraries)
 if(NOT n_arrow_libraries EQUAL 2 OR NOT EXISTS ${MONOMORPH_ARROW_DIR}/include/parquet/arrow/reader.h)
-  message(STATUS "Without pyarrow, monomorph-data reads no .parquet files: tools/setup/install --parquet and configure again")
+  message(STATUS "Without pyarrow, no .parquet files are read: tools/setup/install --parquet and configure again")
   return()
 endif()
 file(GLOB sources CONFIGURE_DEPENDS src/data/parquet/*.cpp)

@@ -59,8 +59,9 @@ TEST_CASE("serve answers as OpenAI's API does, bounds what clients send, and end
   succeed(greedy);
   const std::string text = greedy.out.substr(5, greedy.out.size() - 6);
 
-  Process server(place.serving({"--port", "0", "--api-key-file", place / "key", "--max-requests", "8", "--max-body",
-                                "100000", "--max-connections", "8", "--head-timeout", "1", "--body-timeout", "1"}));
+  Process server(
+      place.serving({"--port", "0", "--api-key-file", place / "key", "--max-requests", "8", "--max-body", "100000",
+                     "--max-connections", "8", "--head-timeout", "1", "--body-timeout", "1", "--write-timeout", "1"}));
   const std::string url = url_of(server);
   const ProcessResult clients =
       run_process(bash("PYTHONPATH=\"$1/.deps/test-python:$PYTHONPATH\" exec python3 "

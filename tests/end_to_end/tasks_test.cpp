@@ -1,4 +1,5 @@
-// Benchmarks and scores of a model, against lm-evaluation-harness on the same questions (tests/fixtures/tasks).
+// Benchmarks and scores of a model, against lm-evaluation-harness on the same questions, and what it goes on with,
+// against transformers (tests/fixtures/tasks).
 #include "programs.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
@@ -69,12 +70,13 @@ struct Imported : TemporaryFolder {
   ProcessResult run(const std::string& command, const Arguments& more) const {
     return run_program("tasks_model", with(Arguments{command, "--checkpoint", *this / "run"}, more));
   }
-  Arguments asking(const Json& expected) const {
+  /// @param ending of the files' names
+  Arguments asking(const Json& expected, const std::string& ending = ".jsonl") const {
     const std::string task = expected.at("task");
-    Arguments arguments{"--task", task + "=" + fixtures + task + ".jsonl", "--output", *this / "answers.jsonl"};
+    Arguments arguments{"--task", task + "=" + fixtures + task + ending, "--output", *this / "answers.jsonl"};
     if (const int shots = expected.at("shots"); shots > 0)
       arguments = with(arguments, {"--shots", std::to_string(shots), "--shots-from",
-                                   fixtures + task + (task == "mmlu" ? "_dev" : "_train") + ".jsonl"});
+                                   fixtures + task + (task == "mmlu" ? "_dev" : "_train") + ending});
     return arguments;
   }
   std::vector<Json> lines(const std::string& text) const {
@@ -84,6 +86,18 @@ struct Imported : TemporaryFolder {
     return all;
   }
 };
+
+/// The questions and examples as tables give the same bytes, on several ranks as well, or say what reads them.
+void check_same_of_parquet(const Imported& model, const Json& expected, const std::string& of_lines) {
+  const ProcessResult result = model.run("evaluate", with(model.asking(expected, ".parquet"), {"--ranks", "2"}));
+  if (contains(result.err, "[DATA-76]")) {
+    check_refusal(result, 2, {".parquet", "without Arrow", "tools/setup/install --parquet", "(--task)"});
+    return;
+  }
+  INFO(result.err);
+  CHECK(result.exit_code == 0);
+  CHECK(result.out + read_bytes(model / "answers.jsonl") == of_lines);
+}
 
 /// "0.2500 ± 0.1306"
 std::string numbers(const Json& results, const std::string& metric) {
@@ -119,6 +133,8 @@ TEST_CASE("benchmarks have the numbers of lm-evaluation-harness, on one rank and
       CHECK(contains(result.out, name + ": " + numbers(results, "acc")));
       if (results.contains("acc_norm")) CHECK(contains(result.out, numbers(results, "acc_norm")));
     }
+    if (task == "mmlu" && expected.at("shots") != 0)
+      check_same_of_parquet(model, expected, result.out + read_bytes(model / "answers.jsonl"));
   }
 
   // More questions than are scored at once.
@@ -179,6 +195,37 @@ TEST_CASE("texts are scored token by token, and long ones in windows") {
   check_refusal(model.run("score", {"--input", model / "texts.jsonl"}), 2, {"[SCORE-01]", "line 1", "\"text\""});
   check_refusal(model.run("score", {"--text", "x", "--stride", "257"}), 2, {"[SCORE-02]", "256"});
   check_refusal(model.run("score", {"--text", ""}), 2, {"[SCORE-03]"});
+}
+
+TEST_CASE("generate goes on with texts as transformers' generate does, up to the tokens that end them") {
+  const Imported model;
+  const Json expected = Json::parse(read_bytes(fixtures + "expected_texts.json"));
+  std::string prompts;
+  for (const Json& text : expected.at("texts")) prompts += Json{{"prompt", text.at("prompt")}}.dump() + "\n";
+  write_bytes(model / "prompts.jsonl", prompts);
+  const auto generated = [&](const Arguments& from) {
+    const int most = expected.at("max_tokens");
+    const ProcessResult result =
+        model.run("generate", with(Arguments{"--greedy", "--max-tokens", std::to_string(most)}, from));
+    INFO(result.err);
+    REQUIRE(result.exit_code == 0);
+    return result.out;
+  };
+  const auto check = [&](const Json& texts) {
+    const std::vector<Json> ours = model.lines(generated({"--input", model / "prompts.jsonl"}));
+    REQUIRE(ours.size() == texts.size());
+    for (std::size_t i = 0; i < ours.size(); ++i)
+      for (const char* const key : {"tokens", "text", "finish_reason"}) {
+        CAPTURE(texts[i].at("prompt"), key);
+        CHECK(ours[i].at(key) == texts[i].at(key));
+      }
+  };
+  check(expected.at("texts"));
+  const Json& one = expected.at("texts").at(2);
+  const std::string prompt = one.at("prompt"), text = one.at("text");
+  CHECK(generated({"--prompt", prompt}) == prompt + text + "\n");
+  write_bytes(model / "run/generation_config.json", Json{{"eos_token_id", expected.at("ends")}}.dump());
+  check(expected.at("ended_texts"));
 }
 
 TEST_CASE("lm-evaluation-harness has the same numbers through serve as of the model itself") {

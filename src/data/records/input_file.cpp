@@ -10,13 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 
 namespace monomorph::data {
 namespace {
-
-constexpr std::size_t piece_bytes = std::size_t{1} << 20;
 
 int open_for_reading(const std::string& path) {
   int descriptor = -1;
@@ -69,25 +66,6 @@ void InputFile::seek(std::uint64_t offset) {
 std::uint64_t InputFile::regular_file_bytes() const {
   struct stat status {};
   return ::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode) ? static_cast<std::uint64_t>(status.st_size) : 0;
-}
-
-std::optional<Line> LineReader::next() {
-  std::size_t searched = position_;
-  std::size_t newline = std::string::npos;
-  while ((newline = buffer_.find('\n', searched)) == std::string::npos) {
-    buffer_.erase(0, position_);
-    position_ = 0;
-    searched = buffer_.size();
-    // A long line is read in growing pieces.
-    if (!file_.read_more(buffer_, std::max(piece_bytes, buffer_.size()))) break;
-  }
-  if (newline == std::string::npos && buffer_.empty()) return std::nullopt;
-  const bool has_newline = newline != std::string::npos;
-  const std::size_t size = (has_newline ? newline : buffer_.size()) - position_;
-  const Line line{std::string_view(buffer_).substr(position_, size), ++n_lines_, offset_, has_newline};
-  position_ += size + (has_newline ? 1 : 0);
-  offset_ += size + (has_newline ? 1 : 0);
-  return line;
 }
 
 }  // namespace monomorph::data

@@ -69,6 +69,8 @@ void ServeOptions::add_to(CLI::App& app) {
   add_number(app, "--head-timeout", head_seconds, "seconds for the head of a request to arrive", {1, 3600})
       ->capture_default_str();
   add_number(app, "--body-timeout", body_seconds, "seconds for its body", {1, 3600})->capture_default_str();
+  add_number(app, "--write-timeout", write_seconds, "seconds in which a client must take some of its answer", {1, 3600})
+      ->capture_default_str();
   add_number(app, "--stop-timeout", stop_seconds, "seconds for what runs when a signal ends the server", {0, 1 << 20})
       ->capture_default_str();
   app.add_flag("--quiet", quiet, "no line for each request on standard error");
@@ -80,6 +82,7 @@ int run_serve(const RecipeProgram& recipe, const ServeOptions& options) {
   limits.body_bytes = static_cast<std::size_t>(options.body_bytes);
   limits.head = std::chrono::seconds(options.head_seconds);
   limits.body = std::chrono::seconds(options.body_seconds);
+  limits.stalled_write = std::chrono::seconds(options.write_seconds);
   const std::string key = key_of(options.api_key_file);
   TextModel model = load_text_model(recipe, options, &options.chat_template);
   ChatPrompt prompt = as_usage_error("--template", [&] { return ChatPrompt(*model.tokenizer, model.chat_template); });

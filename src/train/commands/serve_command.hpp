@@ -10,7 +10,7 @@ struct ServeOptions : GenerationOptions {
   ChatTemplateOption chat_template;
   int port = 8000;
   std::int64_t batch = 8, most_waiting = 256, body_bytes = 1 << 20, request_seconds = 600, head_seconds = 10,
-               body_seconds = 30, stop_seconds = 10;
+               body_seconds = 30, write_seconds = 10, stop_seconds = 10;
   std::optional<std::int64_t> cache_tokens;
   HttpLimits limits;
   bool quiet = false;

@@ -23,16 +23,16 @@ bool equal_in_constant_time(std::string_view a, std::string_view b) {
 
 std::string event_of(std::string_view json) { return fmt::format("data: {}\n\n", json); }
 
-/// The request's next event.
+/// The request's next event. One that is there already is too late, too, when its client has taken the others slowly.
 /// @throws ApiError 503: the model failed, or the request takes too long; 499: the client is gone
-TextEvent next_event(const HttpRequest& http, TextEvents& events, Clock::time_point until) {
+TextEvent next_event(const std::function<bool()>& client_is_gone, TextEvents& events, Clock::time_point until) {
   for (;;) {
+    if (Clock::now() >= until) throw ApiError(503, "the request takes longer than this server allows", "", "timeout");
     if (auto event = events.next(std::min(until, Clock::now() + between_questions))) {
       if (!event->failure.empty()) throw ApiError(503, event->failure);
       return std::move(*event);
     }
-    if (Clock::now() >= until) throw ApiError(503, "the request takes longer than this server allows", "", "timeout");
-    if (http.client_is_gone()) throw ApiError(499, "the client has closed the connection");
+    if (client_is_gone()) throw ApiError(499, "the client has closed the connection");
   }
 }
 
@@ -79,8 +79,8 @@ HttpReply Api::answer(const HttpRequest& http) const {
       http.path == "/v1/completions" ? read_completion(http.body, model_) : read_chat_completion(http.body, model_));
   auto events = submit(*request);
   if (!request->stream) return {.body = whole(http, *request, *events, until)};
-  return {.stream = [this, request, events, until, gone = http.client_is_gone](const HttpReply::Write& write) {
-    stream({.client_is_gone = gone}, *request, *events, until, write);
+  return {.stream = [this, request, events, until](const EventStream& client) {
+    stream(*request, *events, until, client);
   }};
 }
 
@@ -113,29 +113,29 @@ std::string Api::whole(const HttpRequest& http, const CompletionRequest& request
                        Clock::time_point until) const {
   const AbandonAtEnd end{events};
   CompletionAnswer answer(request, model_);
-  while (!answer.complete()) answer.add(next_event(http, events, until));
+  while (!answer.complete()) answer.add(next_event(http.client_is_gone, events, until));
   return answer.whole();
 }
 
-void Api::stream(const HttpRequest& http, const CompletionRequest& request, TextEvents& events, Clock::time_point until,
-                 const HttpReply::Write& write) const {
+void Api::stream(const CompletionRequest& request, TextEvents& events, Clock::time_point until,
+                 const EventStream& client) const {
   const AbandonAtEnd end{events};
-  const auto show = [&](const std::string& piece) { return piece.empty() || write(event_of(piece)); };
+  const auto show = [&](const std::string& piece) { return piece.empty() || client.write(event_of(piece)); };
   CompletionAnswer answer(request, model_);
   for (std::size_t i = 0; i < request.prompts.size() * static_cast<std::size_t>(request.samples); ++i)
     if (!show(answer.beginning(i))) return;
   try {
     while (!answer.complete()) {
-      const TextEvent event = next_event(http, events, until);
+      const TextEvent event = next_event(client.client_is_gone, events, until);
       answer.add(event);
       if (!show(answer.piece(event))) return;
     }
   } catch (const ApiError& error) {  // the status is on its way already
-    write(event_of(error.json()));
+    client.write(event_of(error.json()));
     return;
   }
   if (request.include_usage && !show(answer.usage_piece())) return;
-  write(event_of("[DONE]"));
+  client.write(event_of("[DONE]"));
 }
 
 }  // namespace monomorph::train

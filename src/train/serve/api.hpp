@@ -23,8 +23,8 @@ class Api {
   std::shared_ptr<TextEvents> submit(const CompletionRequest& request) const;
   std::string whole(const HttpRequest& http, const CompletionRequest& request, TextEvents& events,
                     std::chrono::steady_clock::time_point until) const;
-  void stream(const HttpRequest& http, const CompletionRequest& request, TextEvents& events,
-              std::chrono::steady_clock::time_point until, const HttpReply::Write& write) const;
+  void stream(const CompletionRequest& request, TextEvents& events, std::chrono::steady_clock::time_point until,
+              const EventStream& client) const;
 
   const ServedModel& model_;
   Scheduler& scheduler_;

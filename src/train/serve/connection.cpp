@@ -13,7 +13,7 @@ namespace monomorph::train {
 namespace {
 
 constexpr std::size_t most_head_bytes = 16 << 10, most_lines = 100;
-constexpr std::chrono::milliseconds longest_poll{100}, lingering{1000};
+constexpr std::chrono::milliseconds longest_poll{100}, lingering{1000}, between_asks{1000};
 
 /// Headers that ask for what there is not: parts of answers, and answers compressed. Nobody parses them then.
 bool is_ignored(std::string_view line) {
@@ -128,8 +128,21 @@ bool Connection::write_all(std::string_view text) {
 }
 
 bool Connection::is_gone() const {
+  pollfd ended{socket_, 0, 0};  // POLLERR and POLLHUP, which are always told
+  return state_.aborted || ::poll(&ended, 1, 0) > 0;
+}
+
+bool Connection::is_half_closed() const {
   pollfd closed{socket_, POLLRDHUP, 0};
-  return state_.aborted || ::poll(&closed, 1, 0) > 0;
+  return ::poll(&closed, 1, 0) > 0;
+}
+
+bool Connection::is_gone(const std::function<bool()>& ask) {
+  if (is_gone()) return true;
+  const Time now = std::chrono::steady_clock::now();
+  if (now < ask_again_ || !is_half_closed()) return false;
+  ask_again_ = now + between_asks;
+  return !ask();
 }
 
 bool Connection::is_readable() const {

@@ -2,6 +2,7 @@
 #include "train/serve/http_server.hpp"
 
 #include <atomic>
+#include <functional>
 
 namespace monomorph::train {
 
@@ -29,8 +30,13 @@ class Connection {
   /// How many bytes the socket has taken; -1 if none within the limit.
   long write(const char* from, std::size_t size);
   bool write_all(std::string_view text);
-  /// Whether the other end has closed the connection.
+  /// Whether nothing that is written arrives any more: the connection was reset, or the server has ended it.
   bool is_gone() const;
+  /// The same, found by asking. A client that has closed its side (TCP's half-closed connection) may wait for its
+  /// answer all the same, or be gone: the two look alike until something is sent, which one that is gone answers with a
+  /// reset. So such a client is sent something that it ignores, now and then.
+  /// @param ask sends that; false if nothing can be sent, and then a closed side counts as gone
+  bool is_gone(const std::function<bool()>& ask);
   bool is_readable() const;
   /// A limit was reached, or a body was left unread: what follows cannot be told from it.
   bool broken() const { return broken_; }
@@ -40,6 +46,7 @@ class Connection {
  private:
   using Time = std::chrono::steady_clock::time_point;
   bool wait(short events, Time until, bool ends_when_stopping) const;
+  bool is_half_closed() const;
 
   int socket_;
   const ConnectionState& state_;
@@ -47,6 +54,7 @@ class Connection {
   std::size_t taken_ = 0;       ///< of it, what read() has given
   std::size_t left_bytes_ = 0;  ///< that a request may still have
   Time body_until_;
+  Time ask_again_{};  ///< whether a client that has closed its side is gone
   bool broken_ = false;
 };
 

@@ -8,6 +8,10 @@
 #include <fmt/format.h>
 
 #ifdef MONOMORPH_HAS_HTTPLIB
+// The features that Debian's library was built with: they shape its types.
+#define CPPHTTPLIB_OPENSSL_SUPPORT
+#define CPPHTTPLIB_ZLIB_SUPPORT
+#define CPPHTTPLIB_BROTLI_SUPPORT
 #include <httplib.h>
 
 #include <csignal>
@@ -121,6 +125,10 @@ std::string printable(std::string text) {
     if (character < ' ' || character > '~') character = '?';
   return text;
 }
+
+// What asks a client whether it is still there (Connection::is_gone). Before its answer: an interim response, which one
+// that expects none discards (RFC 9110, 15.2.1). In a stream: a comment.
+constexpr std::string_view interim_response = "HTTP/1.1 100 Continue\r\n\r\n", event_comment = ":\n\n";
 
 bool has_body(const httplib::Request& request) {
   return request.has_header("Transfer-Encoding") ||
@@ -255,8 +263,11 @@ class HttpServer::Impl : private httplib::Server {
   }
 
   static HttpRequest plain(const httplib::Request& request) {
+    const auto ask = [connection = serving->connection, is_known = request.version == "HTTP/1.1"] {
+      return is_known && connection->write_all(interim_response);  // HTTP/1.0 knows of none
+    };
     return {request.method, request.path, request.body, request.get_header_value("Authorization"),
-            [connection = serving->connection] { return connection->is_gone(); }};
+            [connection = serving->connection, ask] { return connection->is_gone(ask); }};
   }
   template <class Handle> HttpReply guarded(const Handle& handle) const {
     try {
@@ -297,10 +308,14 @@ class HttpServer::Impl : private httplib::Server {
     const auto provide = [this, &request, status = reply.status,
                           stream = std::move(reply.stream)](std::size_t, httplib::DataSink& sink) {
       bool gone = false;
-      stream([&](std::string_view piece) {
+      const auto write = [&](std::string_view piece) {
         gone = gone || serving->connection->is_gone() || !sink.write(piece.data(), piece.size());
         return !gone;
-      });
+      };
+      stream({.write = write, .client_is_gone = [&] {
+                gone = gone || serving->connection->is_gone([&] { return write(event_comment); });
+                return gone;
+              }});
       if (gone) serving->connection->set_broken();
       log(request, gone ? 499 : status);
       sink.done();

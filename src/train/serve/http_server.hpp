@@ -21,16 +21,19 @@ struct HttpLimits {
 struct HttpRequest {
   std::string method{}, path{}, body{};
   std::string authorization{};             ///< that header
-  std::function<bool()> client_is_gone{};  ///< has closed the connection
+  std::function<bool()> client_is_gone{};  ///< while it waits for the whole answer
+};
+
+/// The way of a stream of server-sent events to its client.
+struct EventStream {
+  std::function<bool(std::string_view)> write;  ///< false if the client is gone
+  std::function<bool()> client_is_gone;         ///< while there is nothing to write
 };
 
 struct HttpReply {
-  /// Takes a piece of a body; false if the client is gone.
-  using Write = std::function<bool(std::string_view)>;
-
   int status = 200;
-  std::string body{};                          ///< JSON
-  std::function<void(const Write&)> stream{};  ///< server-sent events in the place of the body
+  std::string body{};                                ///< JSON
+  std::function<void(const EventStream&)> stream{};  ///< writes events in the place of the body
 };
 
 struct HttpHandlers {

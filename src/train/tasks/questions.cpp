@@ -1,11 +1,11 @@
 #include "train/tasks/questions.hpp"
 
 #include "core/json_text.hpp"
+#include "data/records/text_lines.hpp"
 #include "data/text/python_text.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
-#include <monomorph/data/records/input_file.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -134,7 +134,7 @@ std::optional<Benchmark> benchmark_of(std::string_view name) {
 
 std::vector<Question> read_questions(Benchmark benchmark, const std::string& path) {
   std::vector<Question> questions;
-  data::LineReader lines(path);
+  data::TextLines lines(path);
   while (const auto line = lines.next()) {
     if (line->text.empty()) continue;
     try {
@@ -149,7 +149,7 @@ std::vector<Question> read_questions(Benchmark benchmark, const std::string& pat
     }
   }
   if (questions.empty())
-    throw UsageError("TASK-02", fmt::format("{} has no questions; give a file of JSON Lines", in_quotes(path)));
+    throw UsageError("TASK-02", fmt::format("{} has no questions; give another file", in_quotes(path)));
   return questions;
 }
 

@@ -21,10 +21,10 @@ struct Question {
   std::string record{};   ///< by which questions are told apart
 };
 
-/// Reads JSON Lines as Hugging Face's data sets have them: HellaSwag's activity_label, ctx_a and ctx_b (or ctx),
-/// endings and label; ARC's question, choices with text and label, and answerKey; MMLU's question, four choices, answer
-/// and subject.
-/// @throws UsageError [TASK-01] a line is no such question; [TASK-02] there are none; [FILE-NN]
+/// Reads JSON Lines, compressed or not, or Parquet, with what Hugging Face's data sets have: HellaSwag's
+/// activity_label, ctx_a and ctx_b (or ctx), endings and label; ARC's question, choices with text and label, and
+/// answerKey; MMLU's question, four choices, answer and subject.
+/// @throws UsageError [TASK-01] a line is no such question; [TASK-02] there are none; as data::TextInput
 std::vector<Question> read_questions(Benchmark benchmark, const std::string& path);
 
 }  // namespace monomorph::train

@@ -21,10 +21,21 @@ template <auto field> constexpr ConfigRow experts(std::string_view key, const ch
           }};
 }
 
+constexpr ConfigRow top_k = experts<&MixtureSpec::top_k>("num_experts_per_tok", "2");
+/// Reads what the row of all experts has read.
+constexpr ConfigRow chosen_experts{top_k.key, top_k.absent, top_k.value,
+                                   [](PortableModel& portable, const json& value) {
+                                     top_k.take(portable, value);
+                                     const MixtureSpec& mixture = *portable.mixture;
+                                     if (mixture.top_k == 1)
+                                       throw NotExpressible{"the weight of a single expert would always be 1"};
+                                     if (mixture.top_k >= mixture.n_experts)
+                                       throw NotExpressible{"a router must have some to leave out"};
+                                   }};
+
 constexpr auto mixtral_config =
     rows_and({.kv_heads = "8", .epsilon = "1e-5", .rotary_base = "1e6"}, rotary_parameters, silu, window("null"),
-             experts<&MixtureSpec::n_experts>("num_local_experts", "8"),
-             experts<&MixtureSpec::top_k>("num_experts_per_tok", "2"));
+             experts<&MixtureSpec::n_experts>("num_local_experts", "8"), chosen_experts);
 
 /// Of the balance of experts, which only training knows: transformers counts it over all layers together, and we by
 /// layer.

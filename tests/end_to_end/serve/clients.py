@@ -1,5 +1,6 @@
 """clients.py <URL ending in /v1> <greedy text of "First", as generate writes it>: what clients may ask of `serve`, and
 what hostile ones may try. serve_test.cpp starts the server, with limits that this relies on, and this script."""
+import http.client
 import json
 import math
 import socket
@@ -299,6 +300,40 @@ def slow():
     assert time.monotonic() - begin < 6, time.monotonic() - begin
 
 
+def half_closed():
+    """A client that says that it sends no more, as nc -N and some proxies do, and reads on."""
+    for asked in ({}, {"stream": True}):
+        connection = http.client.HTTPConnection(host, port, timeout=20)
+        body = json.dumps({"prompt": "First", "temperature": 0, "max_tokens": 12, **asked})
+        connection.request("POST", "/v1/completions", body,
+                           {"Authorization": "Bearer a_key", "Content-Type": "application/json"})
+        connection.sock.shutdown(socket.SHUT_WR)
+        answer = connection.getresponse()
+        lines = answer.read().decode().removeprefix("data: ").split("\n\ndata: ")
+        same((answer.status, lines[1:][-1:]), (200, ["[DONE]\n\n"] if asked else []))
+        same("".join(json.loads(line)["choices"][0]["text"] for line in lines[:-1] or lines), greedy_text)
+
+
+def stalled():
+    """One that reads nothing of its streams: the server waits a second for it, and serves others meanwhile."""
+    body = json.dumps({"prompt": "First", "max_tokens": 30, "stream": True, "logprobs": 20, "n": 4}).encode()
+    requests = 60
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+        connection.connect((host, port))
+        connection.sendall((HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body) * requests)
+        greedy_as_generate()
+        wait_until_others_are_gone()
+        connection.settimeout(0.2)
+        taken = b""
+        try:
+            while more := connection.recv(1 << 20):
+                taken += more
+        except (ConnectionResetError, TimeoutError):
+            pass
+        assert 0 < taken.count(b"data: ") and taken.count(b"[DONE]") < requests, len(taken)
+
+
 def half_requests():
     for sent in (b"", b"P", HEAD, HEAD + b"Content-Length: 100\r\n\r\n{\"prompt\":"):
         with socket.create_connection((host, port)) as connection:
@@ -380,7 +415,7 @@ def one_after_another():
 
 for check in (models, greedy_as_generate, seeds, prompts_of_all_kinds, stops, log_probabilities, streams,
               biases_and_penalties, many_at_once, chats, mistakes, wrong_requests, too_large, slow, half_requests,
-              gone_in_the_middle, wait_until_others_are_gone, pipelined, too_many_connections,
+              gone_in_the_middle, wait_until_others_are_gone, half_closed, pipelined, too_many_connections, stalled,
               one_after_another):
     begin = time.monotonic()
     check()

@@ -49,9 +49,10 @@ transformers.utils.logging.disable_progress_bar()
 
 TOLERANCE = 1e-5
 # What a recipe does not say, or says in another way: how weights begin, what is dropped in training, which tokens the
-# tokeniser has. What each of them means for a loaded model is compared by its outputs.
+# tokeniser has, by which pattern layers have windows (layer_types says which). What each of them means for a loaded model is
+# compared by its outputs.
 SAID_OTHERWISE = {
-    "_name_or_path", "architectures", "attention_dropout", "attention_probs_dropout_prob", "attn_pdrop", "bos_token_id",
+    "_name_or_path", "_sliding_window_pattern", "architectures", "attention_dropout", "attention_probs_dropout_prob", "attn_pdrop", "bos_token_id",
     "classifier_dropout", "cls_token_id", "embd_pdrop", "eos_token_id", "hidden_dropout_prob", "initializer_range", "output_router_logits",
     "pad_token_id", "resid_pdrop", "router_aux_loss_coef", "sep_token_id", "transformers_version", "type_vocab_size",
 }  # fmt: skip
@@ -103,6 +104,8 @@ def config_of(folder):
         config["max_position_embeddings"] -= config["pad_token_id"] + 1  # where positions begin
     if config["model_type"] == "gpt2" and config["n_inner"] is None:
         config["n_inner"] = 4 * config["n_embd"]
+    if config.get("hidden_act") == "gelu_pytorch_tanh":
+        config["hidden_act"] = "gelu_new"  # the same by another name
     if config.get("head_dim") is None and "hidden_size" in config:
         config["head_dim"] = config["hidden_size"] // config["num_attention_heads"]
     if config["model_type"].startswith("gemma"):

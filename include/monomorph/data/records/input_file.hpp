@@ -1,8 +1,10 @@
 #pragma once
+#include <monomorph/data/records/line_buffer.hpp>
+
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace monomorph::data {
 
@@ -34,30 +36,19 @@ class InputFile {
   bool may_wait_ = false;  ///< not a regular file: its bytes may come later
 };
 
-/// One line of a file, without its newline.
-struct Line {
-  std::string_view text;  ///< valid until the next call
-  std::int64_t number;    ///< from 1
-  std::uint64_t offset;   ///< bytes from the start of the file
-  bool has_newline;       ///< false only for a last line that lacks it
-};
-
-/// The lines of a file in turn; memory is bounded by the longest line.
+/// The lines of a file in turn, as they lie there.
 class LineReader {
  public:
   explicit LineReader(const std::string& path) : file_(path) {}
-  /// Nothing at the end of the file; a newline at the very end begins no further line.
-  std::optional<Line> next();
+  /// Nothing at the end of the file.   @throws as InputFile::read_some
+  std::optional<Line> next() { return buffer_.next(file_); }
   const std::string& path() const noexcept { return file_.path(); }
   /// The size of a regular file; 0 for anything else.
   std::uint64_t file_bytes() const { return file_.regular_file_bytes(); }
 
  private:
   InputFile file_;
-  std::string buffer_;
-  std::size_t position_ = 0;  ///< in buffer_
-  std::uint64_t offset_ = 0;  ///< of position_ in the file
-  std::int64_t n_lines_ = 0;
+  LineBuffer buffer_;
 };
 
 }  // namespace monomorph::data

@@ -5,7 +5,12 @@
 
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/process.hpp"
 #include "support/temporary_folder.hpp"
+
+#ifdef MONOMORPH_HAS_PARQUET
+#include "data/parquet/parquet_text.hpp"
+#endif
 
 #include <cmath>
 
@@ -14,6 +19,20 @@ namespace {
 using namespace monomorph;
 using namespace monomorph::train;
 using namespace monomorph::testing;
+
+const std::string fixtures = MONOMORPH_SOURCE_DIR "/tests/fixtures/tasks/";
+
+void check_same(const std::vector<Question>& questions, const std::vector<Question>& others) {
+  REQUIRE(questions.size() == others.size());
+  for (std::size_t i = 0; i < questions.size(); ++i) {
+    CAPTURE(i);
+    CHECK(questions[i].prompt == others[i].prompt);
+    CHECK(questions[i].choices == others[i].choices);
+    CHECK(questions[i].answer == others[i].answer);
+    CHECK(questions[i].subject == others[i].subject);
+    CHECK(questions[i].record == others[i].record);
+  }
+}
 
 std::vector<Question> questions_of(Benchmark benchmark, const std::string& lines) {
   const TemporaryFolder folder;
@@ -51,6 +70,31 @@ TEST_CASE("questions become prompts as the data sets' cards say") {
         "The following are multiple choice questions (with answers) about a b.\n\n" + mmlu.prompt + " D\n\n" +
             mmlu.prompt);
 }
+
+TEST_CASE("questions that are compressed are those of the lines") {
+  const TemporaryFolder folder;
+  const std::string lines = fixtures + "arc.jsonl", compressed = folder / "arc.jsonl.gz";
+  REQUIRE(run_process(bash("gzip --stdout \"$1\" > \"$2\"", {lines, compressed})).exit_code == 0);
+  check_same(read_questions(Benchmark::arc, compressed), read_questions(Benchmark::arc, lines));
+  write_bytes(compressed, read_bytes(compressed).substr(0, 100));
+  CHECK(contains(error_of([&] { read_questions(Benchmark::arc, compressed); }), "[DATA-70]"));
+}
+
+#ifdef MONOMORPH_HAS_PARQUET
+TEST_CASE("questions of a Parquet file, whose choices are lists and structs, are those of the lines") {
+  data::read_parquet_with(data::open_parquet_text);
+  using enum Benchmark;
+  for (const auto& [benchmark, name] : {std::pair{hellaswag, "hellaswag"}, {arc, "arc_train"}, {mmlu, "mmlu_dev"}}) {
+    CAPTURE(name);
+    check_same(read_questions(benchmark, fixtures + name + ".parquet"),
+               read_questions(benchmark, fixtures + name + ".jsonl"));
+  }
+  const std::string refusal = error_of([&] { read_questions(mmlu, fixtures + "arc.parquet"); });
+  CHECK(refusal.starts_with("[TASK-01] line 1 of"));
+  CHECK(contains(refusal, "arc.parquet"));
+  CHECK(contains(refusal, "array of texts as \"choices\""));
+}
+#endif
 
 TEST_CASE("lines that are no questions are refused with their number and what they lack") {
   refused(Benchmark::arc, "", {"[TASK-02]", "questions.jsonl"});

@@ -45,7 +45,7 @@ TEST_CASE("a config.json of transformers 5 has the recipe that transformers 4 wr
     CHECK(recipe_header(folder / ".", "a_model") == recipe_header((folders / name).string(), "a_model"));
     ++compared;
   }
-  CHECK(compared == 21);
+  CHECK(compared == 34);
 }
 
 TEST_CASE("what published files note beside a model changes nothing, and a feature that they switch on is refused") {
@@ -60,6 +60,11 @@ TEST_CASE("what published files note beside a model changes nothing, and a featu
     CHECK(refusal.starts_with("[WEIGHTS-04]"));
     CHECK(contains(refusal, key + ": true"));
   }
+}
+
+TEST_CASE("a Mixtral whose router chooses one expert or all is refused") {
+  CHECK(contains(refusal_of(mixtral, "mixtral", {{"num_experts_per_tok", 1}}), "always be 1"));
+  CHECK(contains(refusal_of(mixtral, "mixtral", {{"num_experts_per_tok", 4}}), "must have some to leave out"));
 }
 
 TEST_CASE("rope_parameters may say less, or stand beside older keys that say the same") {
