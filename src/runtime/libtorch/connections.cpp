@@ -28,27 +28,31 @@ std::vector<at::Tensor> tensors_of(std::span<std::byte> bytes) {
 
 class GlooMessage final : public Message {
  public:
-  explicit GlooMessage(c10::intrusive_ptr<c10d::Work> work) : work_(std::move(work)) {}
-  void wait() override { work_->wait(); }
+  GlooMessage(c10::intrusive_ptr<c10d::Work> work, std::chrono::milliseconds time_limit)
+      : work_(std::move(work)), time_limit_(time_limit) {}
+  void wait() override { work_->wait(time_limit_); }
 
  private:
   c10::intrusive_ptr<c10d::Work> work_;
+  std::chrono::milliseconds time_limit_;  ///< Gloo would else take its limit for a part of connecting
 };
 
 class GlooConnections final : public Connections {
  public:
-  explicit GlooConnections(Group group) : group_(std::move(group)) {}
+  GlooConnections(Group group, std::chrono::milliseconds time_limit)
+      : group_(std::move(group)), time_limit_(time_limit) {}
   std::unique_ptr<Message> send(int to, int channel, std::span<std::byte> bytes) override {
     std::vector<at::Tensor> tensors = tensors_of(bytes);
-    return std::make_unique<GlooMessage>(group_->send(tensors, to, channel));
+    return std::make_unique<GlooMessage>(group_->send(tensors, to, channel), time_limit_);
   }
   std::unique_ptr<Message> receive(int from, int channel, std::span<std::byte> bytes) override {
     std::vector<at::Tensor> tensors = tensors_of(bytes);
-    return std::make_unique<GlooMessage>(group_->recv(tensors, from, channel));
+    return std::make_unique<GlooMessage>(group_->recv(tensors, from, channel), time_limit_);
   }
 
  private:
   Group group_;
+  std::chrono::milliseconds time_limit_;  ///< of a message
 };
 
 }  // namespace
@@ -60,8 +64,7 @@ std::unique_ptr<Connections> connect_by_gloo(const Store& store, int rank, int s
   options->threads = 1;  // of Gloo's own collectives, which nobody calls
   options->devices.push_back(device_of(network));
   auto group = c10::make_intrusive<c10d::ProcessGroupGloo>(C10dStore::of(store), rank, size, options);
-  group->setTimeout(time_limit);
-  return std::make_unique<GlooConnections>(std::move(group));
+  return std::make_unique<GlooConnections>(std::move(group), time_limit);
 }
 
 }  // namespace monomorph::libtorch
