@@ -8,6 +8,8 @@
 
 #include <array>
 #include <cstring>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "memory_folder.hpp"
@@ -62,9 +64,12 @@ void read_samples(const std::string& path) {
   fuzz::require(0 <= counted && counted < n_tokens, "as many tokens count as there can be");
 }
 
+std::string_view as_text(std::span<const std::uint8_t> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 void read(const fuzz::MemoryFolder& folder, const Bytes& bytes) {
-  const fuzz::MemoryFile file(bytes.data(), bytes.size());
-  folder.put("chats.mask", file);
+  folder.put("chats.mask", as_text(bytes));
   const std::string path = folder.path() + "/chats.pbin";
   fuzz::refusing([&] {
     const auto mask = data::LossMask::beside(data::PackedFile(path));
@@ -81,8 +86,7 @@ void read(const fuzz::MemoryFolder& folder, const Bytes& bytes) {
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const fuzz::MemoryFolder folder;
-  static const fuzz::MemoryFile packed(packed_set.data(), packed_set.size());
-  folder.put("chats.pbin", packed);
+  folder.put("chats.pbin", as_text(packed_set));
   static const std::uint64_t tokens_hash = xxh64(std::as_bytes(std::span(packed_set).subspan(12, n_tokens)));
   Bytes bytes(data, data + size);
   read(folder, bytes);
