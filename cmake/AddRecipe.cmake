@@ -42,7 +42,7 @@ function(monomorph_add_recipe_on NAME HEADER PROGRAM PLACED DEVICE)
   target_compile_options(recipe_${PROGRAM} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-ftrack-macro-expansion=0>)
   monomorph_check_members(${NAME} ${HEADER} ${PROGRAM})
   add_executable(${PROGRAM} ${CMAKE_CURRENT_BINARY_DIR}/recipes/${PROGRAM}_main.cpp)
-  target_link_libraries(${PROGRAM} PRIVATE recipe_${PROGRAM} $<TARGET_NAME_IF_EXISTS:monomorph::parquet>)
+  target_link_libraries(${PROGRAM} PRIVATE recipe_${PROGRAM})
   # A file each: nothing else is in their libraries, and bench/compile_time takes the command of one.
   set_target_properties(recipe_${PROGRAM} ${PROGRAM} PROPERTIES UNITY_BUILD OFF)
 endfunction()

@@ -31,8 +31,8 @@ endif()
 install(TARGETS monomorph_libtorch LIBRARY DESTINATION ${site_dir})
 
 if(TARGET monomorph::parquet)  # Arrow comes along, too
-  cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY ${CMAKE_INSTALL_FULL_BINDIR} OUTPUT_VARIABLE to_libraries)
-  set_target_properties(monomorph-data PROPERTIES INSTALL_RPATH "$ORIGIN/${to_libraries}/monomorph/arrow")
+  set_target_properties(monomorph_parquet_module PROPERTIES INSTALL_RPATH "$ORIGIN/arrow")
+  install(TARGETS monomorph_parquet_module LIBRARY DESTINATION ${site_dir})
   install(FILES ${arrow_libraries} DESTINATION ${site_dir}/arrow)
 endif()
 

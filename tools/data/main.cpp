@@ -1,10 +1,6 @@
 // monomorph-data: from text to tokens on the disk.
 #include "commands.hpp"
 
-#ifdef MONOMORPH_HAS_PARQUET
-#include "data/parquet/parquet_text.hpp"
-#endif
-
 #include <monomorph/core/command_line.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
@@ -94,8 +90,5 @@ void return_freed_memory() {
 
 int main(int argc, char** argv) {
   return_freed_memory();
-#ifdef MONOMORPH_HAS_PARQUET
-  data::read_parquet_with(data::open_parquet_text);
-#endif
   return interruptible_main(run, argc, argv);
 }

@@ -1,17 +1,31 @@
 #include "data/records/parquet_input.hpp"
 
+#include "core/module.hpp"
 #include "data/records/json_line_parser.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
 
+#include <fmt/format.h>
+#include <stdexcept>
+
 namespace monomorph::data {
 namespace {
 
-/// Set once, before anything is read.
-ParquetReader& the_reader() {
-  static ParquetReader reader = nullptr;
-  return reader;
+/// @throws UsageError [DATA-76]
+ParquetReader find_reader(const std::string& path) {
+  std::string reason = "Monomorph was built without it";
+  try {
+    if (const void* const found = find_in_module("libmonomorph_parquet.so", "monomorph_parquet_reader"))
+      return *static_cast<const ParquetReader*>(found);
+  } catch (const std::runtime_error& failure) {
+    reason = failure.what();
+  }
+  throw UsageError("DATA-76",
+                   fmt::format("{} is a Parquet file, and Arrow, which reads them, is not to be had ({}); run "
+                               "tools/setup/install --parquet in Monomorph's folder, configure and build it "
+                               "again, or write the file as JSON Lines",
+                               in_quotes(path), reason));
 }
 
 }  // namespace
@@ -28,13 +42,7 @@ Columns columns_of(const std::vector<FieldPointer>& fields) {
 }
 
 std::unique_ptr<TextSource> open_parquet(const std::string& path, const Columns& columns) {
-  if (the_reader() != nullptr) return the_reader()(path, columns);
-  throw UsageError("DATA-76", in_quotes(path) +
-                                  " is a Parquet file, and this program was built without Arrow, which reads them; run "
-                                  "tools/setup/install --parquet, configure and build again, or write the file as JSON "
-                                  "Lines");
+  return find_reader(path)(path, columns);
 }
-
-void read_parquet_with(ParquetReader reader) { the_reader() = reader; }
 
 }  // namespace monomorph::data

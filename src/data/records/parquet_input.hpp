@@ -18,12 +18,12 @@ using Columns = std::vector<std::string>;
 /// The columns in which these fields of a record lie.
 Columns columns_of(const std::vector<FieldPointer>& fields);
 
-/// The rows of a Parquet file as lines of JSON.   @throws UsageError [DATA-76] this program was built without Arrow;
-/// what the reader throws
+/// The rows of a Parquet file as lines of JSON, by Arrow, a large library with which a module is linked that is opened
+/// for the first of them.
+/// @throws UsageError [DATA-76] there is no such module, as Arrow is optional; what the reader throws
 std::unique_ptr<TextSource> open_parquet(const std::string& path, const Columns& columns);
 
-/// Arrow is a large library, which only programs link that say so here.
+/// What the module exports.
 using ParquetReader = std::unique_ptr<TextSource> (*)(const std::string& path, const Columns& columns);
-void read_parquet_with(ParquetReader reader);
 
 }  // namespace monomorph::data

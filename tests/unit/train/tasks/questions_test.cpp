@@ -8,10 +8,6 @@
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
 
-#ifdef MONOMORPH_HAS_PARQUET
-#include "data/parquet/parquet_text.hpp"
-#endif
-
 #include <cmath>
 
 namespace {
@@ -82,7 +78,6 @@ TEST_CASE("questions that are compressed are those of the lines") {
 
 #ifdef MONOMORPH_HAS_PARQUET
 TEST_CASE("questions of a Parquet file, whose choices are lists and structs, are those of the lines") {
-  data::read_parquet_with(data::open_parquet_text);
   using enum Benchmark;
   for (const auto& [benchmark, name] : {std::pair{hellaswag, "hellaswag"}, {arc, "arc_train"}, {mmlu, "mmlu_dev"}}) {
     CAPTURE(name);
