@@ -34,7 +34,7 @@ class GlooMessage final : public Message {
 
  private:
   c10::intrusive_ptr<c10d::Work> work_;
-  std::chrono::milliseconds time_limit_;  ///< Gloo would else take its limit for a part of connecting
+  std::chrono::milliseconds time_limit_;  ///< given to each wait, as the group's own limit is a fifth of it
 };
 
 class GlooConnections final : public Connections {

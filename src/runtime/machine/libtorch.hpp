@@ -6,10 +6,10 @@
 #include <span>
 #include <string>
 
-/// What programs call of LibTorch, without a header of it. The bodies are a library of their own
-/// (src/runtime/libtorch), which is loaded at the first call, because that takes LibTorch a third of a second and 100
-/// MB: what only describes a recipe, or is refused, needs nothing of it (docs/why/libtorch_when_needed.md). Blocks that
-/// LibTorch differentiates are the exception: a program that has one is linked with LibTorch.
+/// What programs call of LibTorch, without a header of it. The bodies are a module (src/runtime/libtorch), opened at
+/// the first call, because LibTorch takes a quarter of a second and 110 MB to load: what only describes a recipe, or is
+/// refused, needs nothing of it (docs/why/libtorch_when_needed.md). Blocks that LibTorch differentiates are the
+/// exception: a program that has one is linked with LibTorch.
 ///
 /// What fails in there is thrown as a std::exception with LibTorch's words, of which the first line alone is for
 /// people.

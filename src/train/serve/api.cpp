@@ -23,7 +23,8 @@ bool equal_in_constant_time(std::string_view a, std::string_view b) {
 
 std::string event_of(std::string_view json) { return fmt::format("data: {}\n\n", json); }
 
-/// The request's next event. One that is there already is too late, too, when its client has taken the others slowly.
+/// The request's next event. The time limit is asked before the event: a client that takes its stream slowly, so that
+/// events are always there, must not hold its place for ever.
 /// @throws ApiError 503: the model failed, or the request takes too long; 499: the client is gone
 TextEvent next_event(const std::function<bool()>& client_is_gone, TextEvents& events, Clock::time_point until) {
   for (;;) {

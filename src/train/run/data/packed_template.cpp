@@ -46,7 +46,7 @@ PackedTemplate packed_template(const data::Loader& train, const std::string& tok
     if (!own) return {.jinja = std::string(common->jinja), .note = ""};
     if (own->known() == common) return {};
   } catch (const Error&) {
-    // It is one nevertheless; whoever writes chats by it says what is wrong.
+    // A template that can't be read is another one all the same; whoever writes chats by it says what is wrong.
   }
   return {.jinja = "",
           .note = fmt::format("the data was packed by the template {}, and beside {} lies another, by which chats with "
