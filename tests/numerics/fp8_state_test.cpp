@@ -73,8 +73,10 @@ template <Recipe R> struct Run {
   }
 };
 
-/// Starts R from a checkpoint of weights.
-template <Recipe R> void check_start(const std::string& folder, const Tensors& weights, std::size_t n_histories) {
+/// Starts R from weights.   @param has_other_precision they are of a run that says so
+template <Recipe R>
+void check_start(const std::string& folder, const Tensors& weights, std::size_t n_histories,
+                 bool has_other_precision = false) {
   Run<R> run;
   const std::vector<std::string> notes = run.start_from(folder);
   CAPTURE(notes);
@@ -84,7 +86,10 @@ template <Recipe R> void check_start(const std::string& folder, const Tensors& w
   CHECK(are_empty(parts.histories));
   const bool says_so = std::ranges::any_of(notes, [](const auto& note) { return note == train::records_begin_anew; });
   CHECK(says_so == (n_histories > 0));
-  CHECK(notes.size() == (n_histories > 0 ? 2 : 1));  // beside whence they are
+  const auto n_precisions =
+      std::ranges::count_if(notes, [](const auto& note) { return contains(note, ", precision is "); });
+  CHECK(n_precisions == (has_other_precision ? 1 : 0));
+  CHECK(notes.size() == (n_histories > 0 ? 2u : 1u) + (has_other_precision ? 1u : 0u));  // beside whence they are
   run.train(1);
   CHECK(are_empty(parts_of(run.step).histories) == (n_histories == 0));
 }
@@ -124,8 +129,8 @@ TEST_CASE("weights of a run come to recipes with a history and without, and begi
   const Parts of_fp8 = parts_of(in_fp8.step);
   REQUIRE_FALSE(are_empty(of_fp8.histories));
   check_start<OfFp8>(folder / "fp8", of_fp8.weights, n_histories);
-  check_start<OfFourUpdates>(folder / "fp8", of_fp8.weights, n_histories);
-  check_start<OfBf16>(folder / "fp8", of_fp8.weights, 0);
+  check_start<OfFourUpdates>(folder / "fp8", of_fp8.weights, n_histories, true);
+  check_start<OfBf16>(folder / "fp8", of_fp8.weights, 0, true);
 
   train::export_folder(in_fp8.recipe, train::find_checkpoint(folder / "fp8"), folder / "exported", {});
   for (const auto& [name, tensor] : contents_of(folder / "exported")) CHECK_FALSE(contains(name, "amax"));
@@ -135,7 +140,7 @@ TEST_CASE("weights of a run come to recipes with a history and without, and begi
   Run<OfBf16> in_bf16;
   in_bf16.train(2);
   in_bf16.save(folder / "bf16");
-  check_start<OfFp8>(folder / "bf16", parts_of(in_bf16.step).weights, n_histories);
+  check_start<OfFp8>(folder / "bf16", parts_of(in_bf16.step).weights, n_histories, true);
 }
 
 TEST_CASE("a run with another history, or none, is not resumed, and the message names it") {

@@ -85,6 +85,12 @@ inline void check_refused(const train::RecipeProgram& recipe, const std::string&
   CHECK(contains(message, feature));
 }
 
+/// What an import says but for the dropout that published models were trained with, and recipes of tests are not.
+inline std::vector<std::string> without_dropout(std::vector<std::string> notes) {
+  std::erase_if(notes, [](const std::string& note) { return contains(note, "model.dropout."); });
+  return notes;
+}
+
 /// Import, load, save, export, and import again; the tensors are as they were unless they lie there in another way.
 /// @param differs a fact in which the recipe may differ from the folder, and does; or none
 /// @param is_as_exported whether the folder's tensors are those that an export has
@@ -113,7 +119,8 @@ void check_travels(const std::string& name, const std::string& differs = "", boo
 
   // An import is a checkpoint of the same weights.
   const auto imported = train::import_weights(recipe, fixture(name), folder / "imported");
-  CHECK(is_as_expected(imported.notes));
+  CHECK(is_as_expected(without_dropout(imported.notes)));
+  CHECK(imported.notes.size() == opened.notes.size() + opened.notes_of_training.size());
   Model<R> restored;
   train::restore_run(imported.checkpoint, recipe, restored.step, false);
   CHECK(hash_of(restored.step.parameters()) == hash_of(started.step.parameters()));
