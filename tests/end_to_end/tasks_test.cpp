@@ -3,6 +3,7 @@
 #include "programs.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/gzipped_file.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -195,6 +196,27 @@ TEST_CASE("texts are scored token by token, and long ones in windows") {
   check_refusal(model.run("score", {"--input", model / "texts.jsonl"}), 2, {"[SCORE-01]", "line 1", "\"text\""});
   check_refusal(model.run("score", {"--text", "x", "--stride", "257"}), 2, {"[SCORE-02]", "256"});
   check_refusal(model.run("score", {"--text", ""}), 2, {"[SCORE-03]"});
+}
+
+TEST_CASE("generate and score read compressed lines and tables as they read lines") {
+  const Imported model;
+  const std::string lines = fixtures + "texts.jsonl", compressed = model / "texts.jsonl.gz";
+  gzip(lines, compressed);
+  for (const Arguments& command : {Arguments{"generate", "--greedy", "--max-tokens", "3"}, Arguments{"score"}}) {
+    const auto run = [&](const std::string& input) {
+      Arguments more(command.begin() + 1, command.end());
+      return model.run(command[0], with(more, {"--input", input}));
+    };
+    const ProcessResult expected = run(lines), same = run(compressed), of_table = run(fixtures + "texts.parquet");
+    CAPTURE(command, expected.err, same.err, of_table.err);
+    REQUIRE(expected.exit_code == 0);
+    CHECK(model.lines(expected.out).size() == 3);
+    CHECK(same.out == expected.out);
+    if (contains(of_table.err, "[DATA-76]"))
+      check_refusal(of_table, 2, {".parquet", "without Arrow", "tools/setup/install --parquet", "(--input)"});
+    else
+      CHECK(of_table.out == expected.out);
+  }
 }
 
 TEST_CASE("generate goes on with texts as transformers' generate does, up to the tokens that end them") {

@@ -2,6 +2,7 @@
 #include "commands.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/gzipped_file.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -13,14 +14,6 @@ using namespace monomorph::testing;
 namespace fs = std::filesystem;
 
 namespace {
-
-void gzip(const std::string& from, const std::string& to) {
-  const ProcessResult result =
-      run_process({"python3", "-c",
-                   "import gzip, sys; gzip.open(sys.argv[2], 'wb').write(open(sys.argv[1], 'rb').read())", from, to});
-  INFO(result.err);
-  REQUIRE(result.exit_code == 0);
-}
 
 #ifdef MONOMORPH_HAS_ZSTD
 void zstandard(const std::string& from, const std::string& to) {
