@@ -27,6 +27,12 @@ template <class Strategy> struct InFp8 : Sharded<llama_like, Strategy> {
   using precision = monomorph::precision::Fp8Mixed;
 };
 
+/// Of which adapters alone are trained, beside a base in NF4.
+template <class Strategy> struct Adapted : InFp8<Strategy> {
+  using finetuning = finetuning::Nf4Base<finetuning::LowRank<
+      LowRankSpec{.rank = 3, .alpha = 6, .dropout = 0.1, .targets = {.output = true, .gate = true, .down = true}}>>;
+};
+
 template <Recipe R> Outcome train_six_steps(int ranks) {
   auto program = detail::program_of<R>();
   return train(program, {ranks, 4 / ranks, true}, {.steps = 6});
@@ -81,6 +87,15 @@ struct Resumed {
   int second_ranks;
 };
 
+template <template <class Strategy> class R> void check_ranks() {
+  const Outcome one = train_six_steps<R<sharding::Replicate>>(1);
+  CHECK(one.parameters.at("layers.1.mlp.amax_history") != one.initial.at("layers.1.mlp.amax_history"));
+  CHECK(same_bits(train_six_steps<R<sharding::Replicate>>(2), one));
+  CHECK(same_bits(train_six_steps<R<sharding::ShardOptimizer>>(4), one));
+  CHECK(same_bits(train_six_steps<R<sharding::FullShard>>(2), one));
+  CHECK(same_bits(train_six_steps<R<sharding::HybridShard<2>>>(4), one));
+}
+
 }  // namespace
 
 TEST_CASE("a run in fp8 goes on from its checkpoint on any number of ranks, in the bits of one that was not stopped") {
@@ -105,12 +120,9 @@ TEST_CASE("a run in fp8 goes on from its checkpoint on any number of ranks, in t
 }
 
 TEST_CASE("products in fp8 have the same bits on 1, 2 and 4 ranks, and so has the history of their maxima") {
-  const Outcome one = train_six_steps<InFp8<sharding::Replicate>>(1);
-  CHECK(one.parameters.at("layers.1.mlp.amax_history") != one.initial.at("layers.1.mlp.amax_history"));
-  CHECK(same_bits(train_six_steps<InFp8<sharding::Replicate>>(2), one));
-  CHECK(same_bits(train_six_steps<InFp8<sharding::ShardOptimizer>>(4), one));
-  CHECK(same_bits(train_six_steps<InFp8<sharding::FullShard>>(2), one));
-  CHECK(same_bits(train_six_steps<InFp8<sharding::HybridShard<2>>>(4), one));
+  check_ranks<InFp8>();
 }
+
+TEST_CASE("so have adapters beside products in fp8 whose weights are kept in NF4") { check_ranks<Adapted>(); }
 
 }  // namespace monomorph::testing

@@ -153,7 +153,8 @@ template <class R> struct OverNf4 : R {
 };
 }  // namespace
 
-TEST_CASE("ranks take the memory that is planned: a base in NF4") {
+TEST_CASE("ranks take the memory that is planned: a base in NF4, and products in fp8 with it") {
+  check_memory<InFp8<OverNf4<llama_like>>, sharding::FullShard>(2, 0);
   check_memory<OverNf4<llama_like>, sharding::Replicate>(2, 0);
   check_memory<OverNf4<InBf16<llama_like>>, sharding::FullShard>(2, 0);
   check_memory<OverNf4<InBf16<llama_like>>, sharding::FullShard>(4, 1);

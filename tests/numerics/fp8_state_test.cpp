@@ -18,6 +18,9 @@ struct OfBf16 : recipes::llama {
 struct OfFp8 : recipes::llama {
   using precision = monomorph::precision::Fp8Mixed;
 };
+template <class R> struct WithAdapters : R {
+  using finetuning = monomorph::finetuning::LowRank<LowRankSpec{.rank = 3, .alpha = 6}>;
+};
 struct OfFourUpdates : recipes::llama {
   struct precision : monomorph::precision::Fp8Mixed {
     static constexpr int amax_history = 4;
@@ -141,6 +144,28 @@ TEST_CASE("weights of a run come to recipes with a history and without, and begi
   in_bf16.train(2);
   in_bf16.save(folder / "bf16");
   check_start<OfFp8>(folder / "bf16", parts_of(in_bf16.step).weights, n_histories, true);
+}
+
+TEST_CASE("weights with adapters travel between recipes in fp8 and in bf16, and are exported without a history") {
+  using InFp8 = WithAdapters<OfFp8>;
+  using InBf16 = WithAdapters<OfBf16>;
+  const TemporaryFolder folder;
+  Run<InFp8> in_fp8;
+  in_fp8.train(2);
+  in_fp8.save(folder / "fp8");
+  const Parts of_fp8 = parts_of(in_fp8.step);
+  REQUIRE_FALSE(are_empty(of_fp8.histories));
+  check_start<InFp8>(folder / "fp8", of_fp8.weights, n_histories);
+  check_start<InBf16>(folder / "fp8", of_fp8.weights, 0, true);
+  CHECK(in_fp8.error_of_resuming(folder / "fp8") == "(no error)");
+
+  train::export_folder(in_fp8.recipe, train::find_checkpoint(folder / "fp8"), folder / "exported", {});
+  for (const auto& [name, tensor] : contents_of(folder / "exported")) CHECK_FALSE(contains(name, "amax"));
+
+  Run<InBf16> in_bf16;
+  in_bf16.train(2);
+  in_bf16.save(folder / "bf16");
+  check_start<InFp8>(folder / "bf16", parts_of(in_bf16.step).weights, n_histories, true);
 }
 
 TEST_CASE("a run with another history, or none, is not resumed, and the message names it") {

@@ -4,9 +4,15 @@
 #include "support/error_of.hpp"
 
 namespace monomorph::testing {
+namespace {
 
-TEST_CASE("a step in fp8 leaves the same bits in every schedule of streams, and allocates nothing") {
-  using R = OnGpu<InFp8<Recomputed<Small<llama_like>>>>;
+struct AdaptedLlama : InFp8<Recomputed<Small<llama_like>>> {
+  using finetuning = finetuning::Nf4Base<finetuning::LowRank<
+      LowRankSpec{.rank = 3, .alpha = 6, .dropout = 0.1, .targets = {.query = true, .gate = true, .down = true}}>>;
+};
+
+/// Trains in several schedules of streams.
+template <class R> void check_schedules() {
   using Order = Schedule::Order;
   const auto trained = [](const Schedule& schedule) {
     Simulator::the().set_schedule(schedule);
@@ -26,6 +32,18 @@ TEST_CASE("a step in fp8 leaves the same bits in every schedule of streams, and 
   for (const Schedule& schedule :
        {Schedule{Order::early}, {Order::kernels_first}, {Order::random, 1}, {Order::random, 2}})
     CHECK(trained(schedule) == late);
+}
+
+}  // namespace
+
+TEST_CASE("a step in fp8 leaves the same bits in every schedule of streams, and allocates nothing") {
+  check_schedules<OnGpu<InFp8<Recomputed<Small<llama_like>>>>>();
+  check_schedules<OnGpu<AdaptedLlama>>();
+}
+
+TEST_CASE("a GPU trains adapters beside products in fp8 as a CPU does") {
+  const std::vector<double> gpu = losses_of<OnGpu<AdaptedLlama>>(4), cpu = losses_of<AdaptedLlama>(4);
+  for (std::size_t i = 0; i < cpu.size(); ++i) CHECK(gpu[i] == Approx(cpu[i]).epsilon(2e-3));
 }
 
 TEST_CASE("a GPU without products of fp8 is refused in one line before anything is allocated") {

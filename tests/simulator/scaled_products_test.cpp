@@ -50,6 +50,15 @@ TEST_CASE("products of fp8 on a GPU are those of a CPU, biases and sums with the
       }
       CHECK(maxima.gpu() == maxima.cpu());
       CHECK(maxima.cpu()[2] > 0);
+      // Of frozen weights there is no gradient, and that of the input is the same.
+      const Mirror dbias_alone = matrix(1, n, fp32, 10, 0);
+      on_both([&](auto q) {
+        zero(q, room.on(q));
+        scaled_linear_backward_weight(q, dy.on(q), x.on(q), View{}, dbias_alone.on(q), true, product(q));
+        scaled_linear_backward_input(q, w.on(q), dx.on(q), false, product(q));
+      });
+      dx.check_equal(tolerance(bf16));
+      dbias_alone.check_equal(tolerance(fp32));
     }
 }
 

@@ -71,26 +71,14 @@ template <class R> constexpr bool chooses_unit(int unit) {
 
 /// Whether the recipe freezes single tensors of units, and not only whole units.
 template <class R> inline constexpr bool freezes_tensors = FinetuningAxis::Look::has_trains_parameter<finetuning_of<R>>;
-/// Whether a tensor has a gradient and an update.
-template <class R> constexpr bool trains_tensor(int unit, const TensorInfo& tensor) {
+namespace detail {
+/// Whether the recipe's finetuning trains a tensor.
+template <class R> constexpr bool chooses_tensor(int unit, const TensorInfo& tensor) {
   if constexpr (freezes_tensors<R>)
     if (!finetuning_of<R>::trains_parameter(parameter_name<R>(unit, tensor).view(), tensor.parameter_class))
       return false;
-  return detail::chooses_unit<R>(unit);
+  return chooses_unit<R>(unit);
 }
-
-/// Whether the recipe keeps matrices that are frozen in NF4.
-template <class R> inline constexpr bool quantizes = FinetuningAxis::Look::has_quantizes_parameter<finetuning_of<R>>;
-/// Whether a tensor is kept so.
-template <class R> constexpr bool quantizes_tensor(int unit, const TensorInfo& tensor) {
-  if constexpr (quantizes<R>)
-    return tensor.is_parameter && !trains_tensor<R>(unit, tensor) &&
-           finetuning_of<R>::quantizes_parameter(parameter_name<R>(unit, tensor).view(), tensor.parameter_class);
-  else
-    return false;
-}
-
-namespace detail {
 template <class R>
 inline constexpr auto trained_units = [] {
   std::array<bool, n_units<R>> trained{};
@@ -98,7 +86,7 @@ inline constexpr auto trained_units = [] {
     const ParameterLayout layout = unit_layout<R>(unit);
     for (const TensorInfo& tensor : layout)
       trained[unit] =
-          trained[unit] || (tensor.parameter_class != ParameterClass::state && trains_tensor<R>(unit, tensor));
+          trained[unit] || (tensor.parameter_class != ParameterClass::state && chooses_tensor<R>(unit, tensor));
   }
   return trained;
 }();
@@ -110,6 +98,22 @@ template <class R> constexpr bool trains(int unit) {
     return unit < n_units<R> && detail::trained_units<R>[unit];
   else
     return detail::chooses_unit<R>(unit);
+}
+/// Whether a tensor has a gradient and an update. What a block records of its own arithmetic is no parameter that
+/// finetuning chooses: it is kept as long as anything of the block is trained.
+template <class R> constexpr bool trains_tensor(int unit, const TensorInfo& tensor) {
+  return tensor.is_parameter ? detail::chooses_tensor<R>(unit, tensor) : trains<R>(unit);
+}
+
+/// Whether the recipe keeps matrices that are frozen in NF4.
+template <class R> inline constexpr bool quantizes = FinetuningAxis::Look::has_quantizes_parameter<finetuning_of<R>>;
+/// Whether a tensor is kept so.
+template <class R> constexpr bool quantizes_tensor(int unit, const TensorInfo& tensor) {
+  if constexpr (quantizes<R>)
+    return tensor.is_parameter && !trains_tensor<R>(unit, tensor) &&
+           finetuning_of<R>::quantizes_parameter(parameter_name<R>(unit, tensor).view(), tensor.parameter_class);
+  else
+    return false;
 }
 template <class R>
 inline constexpr int n_frozen = [] {

@@ -49,12 +49,13 @@ struct ScaledWidthsFillAccesses {
                   "precision to Bf16Mixed (docs/rules.md#prec-11)");
   }
 };
-template <class Finetuning, bool all> struct ScaledBlocksAreTrained {
-  static constexpr bool holds = all;
+/// @tparam unit of a block of which nothing is trained; -1 if there is none
+template <class Finetuning, int unit> struct ScaledBlocksAreTrained {
+  static constexpr bool holds = unit < 0;
   static consteval void explain() {
     static_assert(holds,
-                  "[PREC-12] all parameters of all blocks must be trained where products are in fp8: what is frozen "
-                  "records nothing by which scales could follow, and adapters have none; change finetuning to All, or "
+                  "[PREC-12] something of every block must be trained where products are in fp8, as adapters are: a "
+                  "block that is frozen whole records nothing by which its scales could follow; change finetuning, or "
                   "precision to Bf16Mixed (docs/rules.md#prec-12)");
   }
 };
@@ -81,17 +82,16 @@ template <class R, class Block> consteval auto scaled_rules_of_block() {
 template <class R, class... Runs> consteval auto scaled_rules_of_blocks(Stack<Runs...>) {
   return (RuleList<>{} + ... + scaled_rules_of_block<R, typename Runs::template block<R>>());
 }
-template <class R> consteval bool trains_all_blocks() {
-  if (plan::freezes_tensors<R>) return false;
+template <class R> consteval int first_frozen_block() {
   for (int unit = 0; unit < plan::n_units<R>; ++unit)
-    if (plan::is_block<R>(unit) && !plan::trains<R>(unit)) return false;
-  return true;
+    if (plan::is_block<R>(unit) && !plan::trains<R>(unit)) return unit;
+  return -1;
 }
 /// Those that blocks and finetuning decide, when the layouts are known.
 template <class R> consteval auto scaled_product_rules() {
   if constexpr (scales_products<typename R::precision>)
     return scaled_rules_of_blocks<R>(layers_of<R>) +
-           RuleList<ScaledBlocksAreTrained<finetuning_of<R>, trains_all_blocks<R>()>>{};
+           RuleList<ScaledBlocksAreTrained<finetuning_of<R>, first_frozen_block<R>()>>{};
   else
     return RuleList<>{};
 }

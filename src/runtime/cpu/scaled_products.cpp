@@ -86,8 +86,10 @@ void scaled_linear_backward_weight(Queue queue, View dy, View x, View dw, View d
   const std::int64_t M = dy.shape.rows, N = dy.shape.cols, K = x.shape.cols;
   const View dy_MN = product.of_dy(M, N), x_MK = product.of_x(M, N, K);
   round_to_fp8<E5M2>(dy, product.scale(ScaledTensor::dy), dy_MN, product.maximum(ScaledTensor::dy));
-  round_to_fp8<E4M3>(x, product.scale(ScaledTensor::x), x_MK, nullptr);  // forward has taken its maximum
-  linear_backward_weight(queue, dy_MN, x_MK, dw, View{}, accumulate);
+  if (dw.present()) {
+    round_to_fp8<E4M3>(x, product.scale(ScaledTensor::x), x_MK, nullptr);  // forward has taken its maximum
+    linear_backward_weight(queue, dy_MN, x_MK, dw, View{}, accumulate);
+  }
   linear_backward_weight(queue, dy, View{}, View{}, dbias, accumulate);
 }
 

@@ -65,7 +65,8 @@ void amax_scales(Queue, View history, int margin, View scales);
 void scaled_linear(Queue, View x_MK, View w_NK, View bias_N, View y_MN, const ScaledProduct& product);
 void scaled_linear_add(Queue, View x_MK, View w_NK, View bias_N, View residual_MN, View y_MN,
                        const ScaledProduct& product);
-/// linear_backward_weight of rounded dy and x. dbias gets the sums of dy as it is.
+/// linear_backward_weight of rounded dy and x. dbias gets the sums of dy as it is. Where dw is absent, as the weights
+/// are frozen, dy alone is rounded.
 void scaled_linear_backward_weight(Queue, View dy_MN, View x_MK, View dw_NK, View dbias_N, bool accumulate,
                                    const ScaledProduct& product);
 /// linear_backward_input. The product's scaled_linear_backward_weight was called before and has rounded dy.

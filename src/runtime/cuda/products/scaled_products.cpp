@@ -105,11 +105,14 @@ void scaled_linear_backward_weight(Queue queue, View dy, View x, View dw, View d
   const Rounded rounded{product, dy.shape.rows, dy.shape.cols, x.shape.cols};
   const ScaledView dy_NM = rounded.dy_NM(), x_KM = rounded.x({rounded.K, rounded.M});
   round_to_fp8(queue, dy, rounded.scale(ScaledTensor::dy),
-               {.as_it_is_RC = rounded.dy_MN().view, .transposed_CR = dy_NM.view}, product.maximum(ScaledTensor::dy));
-  round_to_fp8(queue, x, rounded.scale(ScaledTensor::x), {.as_it_is_RC = {}, .transposed_CR = x_KM.view}, nullptr);
-  Product p = product_of(x_KM, dy_NM, dw);
-  p.adds_c = accumulate;
-  run_product(queue, p);
+               {.as_it_is_RC = rounded.dy_MN().view, .transposed_CR = dw.present() ? dy_NM.view : View{}},
+               product.maximum(ScaledTensor::dy));
+  if (dw.present()) {
+    round_to_fp8(queue, x, rounded.scale(ScaledTensor::x), {.as_it_is_RC = {}, .transposed_CR = x_KM.view}, nullptr);
+    Product p = product_of(x_KM, dy_NM, dw);
+    p.adds_c = accumulate;
+    run_product(queue, p);
+  }
   column_sums(queue, dy, dbias, accumulate);
 }
 
