@@ -92,6 +92,8 @@ inline constexpr std::tuple set{
         "bf16, queries and attention recomputed by choice, low-rank adapters", 1e-4},
     Covered<InNf4<Adapted<Of<Llama, Bf16Mixed, EveryBlock>>>>{
         "bf16, low-rank adapters beside a base in NF4, every block recomputed", 1e-4},
+    Covered<InNf4<Adapted<Of<OfShortRows<Llama>, Fp8Mixed, RecomputeCheap>>>>{
+        "fp8, low-rank adapters beside a base in NF4, cheap activations recomputed", 1e-3},
     Covered<InDocuments<
         Of<Llama, Fp16Mixed, Selective<Recompute{.norm = true, .projection = true}, EveryNthBlock<2>>, Sgd>>>{
         "fp16, norms and projections of every second block recomputed by choice, SGD, documents", 1e-5},
