@@ -124,31 +124,10 @@ TEST_CASE("a model's folder gives its weights an empty history, which an import 
   check_start<OfFp8>(folder / "imported", weights, n_histories);
 }
 
-TEST_CASE("weights of a run come to recipes with a history and without, and begin an empty one") {
-  const TemporaryFolder folder;
-  Run<OfFp8> in_fp8;
-  in_fp8.train(2);
-  in_fp8.save(folder / "fp8");
-  const Parts of_fp8 = parts_of(in_fp8.step);
-  REQUIRE_FALSE(are_empty(of_fp8.histories));
-  check_start<OfFp8>(folder / "fp8", of_fp8.weights, n_histories);
-  check_start<OfFourUpdates>(folder / "fp8", of_fp8.weights, n_histories, true);
-  check_start<OfBf16>(folder / "fp8", of_fp8.weights, 0, true);
-
-  train::export_folder(in_fp8.recipe, train::find_checkpoint(folder / "fp8"), folder / "exported", {});
-  for (const auto& [name, tensor] : contents_of(folder / "exported")) CHECK_FALSE(contains(name, "amax"));
-  check_start<OfFp8>(folder / "exported", of_fp8.weights, n_histories);
-  check_start<OfBf16>(folder / "exported", of_fp8.weights, 0);
-
-  Run<OfBf16> in_bf16;
-  in_bf16.train(2);
-  in_bf16.save(folder / "bf16");
-  check_start<OfFp8>(folder / "bf16", parts_of(in_bf16.step).weights, n_histories, true);
-}
-
-TEST_CASE("weights with adapters travel between recipes in fp8 and in bf16, and are exported without a history") {
-  using InFp8 = WithAdapters<OfFp8>;
-  using InBf16 = WithAdapters<OfBf16>;
+namespace {
+/// A run of InFp8 gives its weights to recipes with and without a history, and takes those of a run of InBf16.
+/// @param more checks in the folder, where the run's checkpoint is `fp8` and its export `exported`
+template <Recipe InFp8, Recipe InBf16> void check_travelling(const auto& more) {
   const TemporaryFolder folder;
   Run<InFp8> in_fp8;
   in_fp8.train(2);
@@ -161,11 +140,25 @@ TEST_CASE("weights with adapters travel between recipes in fp8 and in bf16, and 
 
   train::export_folder(in_fp8.recipe, train::find_checkpoint(folder / "fp8"), folder / "exported", {});
   for (const auto& [name, tensor] : contents_of(folder / "exported")) CHECK_FALSE(contains(name, "amax"));
+  more(folder, of_fp8.weights);
 
   Run<InBf16> in_bf16;
   in_bf16.train(2);
   in_bf16.save(folder / "bf16");
   check_start<InFp8>(folder / "bf16", parts_of(in_bf16.step).weights, n_histories, true);
+}
+}  // namespace
+
+TEST_CASE("weights of a run come to recipes with a history and without, and begin an empty one") {
+  check_travelling<OfFp8, OfBf16>([](const TemporaryFolder& folder, const Tensors& weights) {
+    check_start<OfFourUpdates>(folder / "fp8", weights, n_histories, true);
+    check_start<OfFp8>(folder / "exported", weights, n_histories);
+    check_start<OfBf16>(folder / "exported", weights, 0);
+  });
+}
+
+TEST_CASE("weights with adapters travel between recipes in fp8 and in bf16, and are exported without a history") {
+  check_travelling<WithAdapters<OfFp8>, WithAdapters<OfBf16>>([](const auto&, const auto&) {});
 }
 
 TEST_CASE("a run with another history, or none, is not resumed, and the message names it") {
