@@ -25,7 +25,8 @@ Memory::Memory() {
   void* const reserved = mmap(nullptr, space, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (reserved == MAP_FAILED) std::abort();
   begin_ = static_cast<std::byte*>(reserved);
-  // Each operation takes the GPU's memory into reach, and that costs by the page. Without huge ones it only takes longer.
+  // Each operation takes the GPU's memory into reach, and that costs by the page. Without huge ones it only takes
+  // longer.
   madvise(reserved, space, MADV_HUGEPAGE);
 }
 
