@@ -5,8 +5,8 @@
 #include <unistd.h>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <stdexcept>
+#include "support/temporary_folder.hpp"
 
 namespace monomorph::simulator {
 namespace {
@@ -82,8 +82,7 @@ void Mailbox::send(const std::string& letter, std::span<const std::byte> bytes) 
 }
 
 std::vector<std::byte> Mailbox::read(const std::string& letter) const {
-  std::ifstream file(folder_ / letter, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string text = testing::read_bytes(folder_ / letter);
   const auto* const bytes = reinterpret_cast<const std::byte*>(text.data());
   return {bytes, bytes + text.size()};
 }

@@ -3,9 +3,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace monomorph::testing {
 
@@ -37,7 +39,9 @@ inline void write_bytes(const std::string& path, std::string_view bytes) {
 
 inline std::string read_bytes(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  return std::move(bytes).str();
 }
 
 inline std::size_t n_entries(const std::string& folder) {

@@ -58,6 +58,9 @@ void write(const View& x, std::int64_t row, std::int64_t column, double value) {
   else
     x.as<std::uint16_t>()[i] = static_cast<std::uint16_t>(bits >> 16);
 }
+void copy_row(const View& to, std::int64_t to_row, const View& from, std::int64_t from_row) {
+  std::memcpy(to.rows(to_row, 1).data, from.rows(from_row, 1).data, static_cast<std::size_t>(from.rows(0, 1).bytes()));
+}
 std::vector<double> values(const View& x) {
   std::vector<double> result;
   for (std::int64_t row = 0; row < x.shape.rows; ++row)
@@ -658,26 +661,20 @@ void check_pages(double cap) {
           Matrix q(type, tokens.tokens, features), out(type, tokens.tokens, features),
               expected(type, tokens.tokens, features);
           Matrix keys(type, scattered.cache_rows(), cached), all_values(type, scattered.cache_rows(), cached);
+          Matrix k(type, tokens.tokens, cached), v(type, tokens.tokens, cached);
+          const View all_q = problem.q_of(problem.qkv), all_k = problem.k_of(problem.qkv),
+                     all_v = problem.v_of(problem.qkv);
           for (std::int64_t token = 0; token < tokens.tokens; ++token) {
             const std::int64_t first = tokens.sequences_B[token] * shape.tokens, row = first + tokens.position(token);
-            for (std::int64_t i = 0; i < features; ++i) {
-              write(q.view(), token, i, read(problem.q_of(problem.qkv), row, i));
-              write(expected.view(), token, i, read(problem.out.view(), row, i));
+            copy_row(q.view(), token, all_q, row);
+            copy_row(expected.view(), token, problem.out.view(), row);
+            for (std::int64_t place = 0; place < tokens.position(token); ++place) {
+              copy_row(keys.view(), tokens.row(token, place), all_k, first + place);
+              copy_row(all_values.view(), tokens.row(token, place), all_v, first + place);
             }
-            for (std::int64_t place = 0; place < tokens.position(token); ++place)
-              for (std::int64_t i = 0; i < cached; ++i) {
-                write(keys.view(), tokens.row(token, place), i, read(problem.k_of(problem.qkv), first + place, i));
-                write(all_values.view(), tokens.row(token, place), i,
-                      read(problem.v_of(problem.qkv), first + place, i));
-              }
+            copy_row(k.view(), token, all_k, row);
+            copy_row(v.view(), token, all_v, row);
           }
-          Matrix k(type, tokens.tokens, cached), v(type, tokens.tokens, cached);
-          for (std::int64_t token = 0; token < tokens.tokens; ++token)
-            for (std::int64_t i = 0; i < cached; ++i) {
-              const std::int64_t row = tokens.sequences_B[token] * shape.tokens + tokens.position(token);
-              write(k.view(), token, i, read(problem.k_of(problem.qkv), row, i));
-              write(v.view(), token, i, read(problem.v_of(problem.qkv), row, i));
-            }
           cpu::write_to_pages(cpu::Queue{}, k.view(), keys.view(), tokens);
           cpu::write_to_pages(cpu::Queue{}, v.view(), all_values.view(), tokens);
           AttentionShape new_tokens = shape;
