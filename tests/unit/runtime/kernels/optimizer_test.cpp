@@ -271,9 +271,10 @@ TEST_CASE("random rounding leaves what is not finite as it is", "[optimizer]") {
 
 namespace {
 
-nlohmann::json twenty_steps() {
-  std::ifstream file(MONOMORPH_SOURCE_DIR "/tests/fixtures/optimizers/twenty_steps.json");
-  return nlohmann::json::parse(file);
+const nlohmann::json& twenty_steps() {
+  static const nlohmann::json steps =
+      nlohmann::json::parse(std::ifstream(MONOMORPH_SOURCE_DIR "/tests/fixtures/optimizers/twenty_steps.json"));
+  return steps;
 }
 
 /// As tests/fixtures/optimizers/make.py has it, padded to a multiple of 64.
