@@ -47,8 +47,8 @@ TEST_CASE("a process that can open too little is told how much it takes, holes b
                       free + 3, limit, free, limit + 3));
     std::vector<int> opened;
     while ((opened.push_back(::open("/dev/null", O_RDONLY)), opened.back() >= 0)) continue;
+    for (const int descriptor : opened) ::close(descriptor);  // a sanitizer opens some itself when it judges a check
     CHECK(std::ssize(opened) == free + 1);
-    for (const int descriptor : opened) ::close(descriptor);
   }
   for (const int descriptor : {first, last}) ::close(descriptor);
 }
