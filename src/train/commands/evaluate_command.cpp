@@ -68,12 +68,13 @@ std::string evaluate(const RecipeProgram& recipe, const EvaluateOptions& options
 void EvaluateOptions::add_to(CLI::App& app) {
   HeldOutOptions::add_to(app, "packed file", "sequences");
   auto* const benchmark =
-      app.add_option("--task", task, "NAME=FILE: hellaswag, arc or mmlu, as JSON Lines, in place of held-out data")
+      app.add_option("--task", task,
+                     "NAME=FILE: hellaswag, arc or mmlu, and a file or a pattern, in place of held-out data")
           ->check(CLI::Validator(check_task, "NAME=FILE"));
   benchmark->excludes(app.get_option("--data"))->excludes(app.get_option("--micro-batch"));
   add_number(app, "--shots", shots, "answered examples before each question, none if it is not given", {1, 1000})
       ->needs(benchmark);
-  app.add_option("--shots-from", shots_from, "file of them, as that of the task")->needs(benchmark);
+  app.add_option("--shots-from", shots_from, "file of them, or a pattern, as those of the task")->needs(benchmark);
   add_number(app, "--shots-seed", shots_seed, "of the choice of examples; 1234 if it is not given", {0, 4'294'967'295})
       ->needs(benchmark);
   app.add_option("--output", output, "writes a line of JSON for each question")->needs(benchmark);

@@ -16,7 +16,7 @@ void check_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options)
 /// The loss of a checkpoint on held-out sets, or the share of a benchmark's questions that it answers right: by one
 /// process, or by the ranks that a launcher has started. Rank 0 shows the result, whose bits do not depend on their
 /// number.
-/// @throws UsageError [RUN-12], [RUN-15], [EVAL-01]; [RUN-11], [RUN-25], [TASK-01] to [TASK-05]
+/// @throws UsageError [RUN-12], [RUN-15], [EVAL-01]; [RUN-11], [RUN-25], [TASK-01] to [TASK-06], [DATA-74], [DATA-80]
 int run_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options);
 
 }  // namespace monomorph::train

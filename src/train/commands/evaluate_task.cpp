@@ -136,7 +136,7 @@ TaskData::TaskData(const RecipeProgram& recipe, const EvaluateOptions& options) 
   checkpoint = find_checkpoint(options.checkpoint);
   tokenizer = options.required_tokenizer(checkpoint, checkpoint_hparams(checkpoint, recipe), recipe);
   benchmark = task.benchmark;
-  questions = as_usage_error("--task", [&] { return read_questions(benchmark, task.file); });
+  questions = as_usage_error("--task", [&] { return read_questions(benchmark, task.files); });
   if (!options.shots_from.empty())
     examples = as_usage_error("--shots-from", [&] { return read_questions(benchmark, options.shots_from); });
   ShotSettings settings{.shots = static_cast<std::size_t>(options.shots.value_or(0))};

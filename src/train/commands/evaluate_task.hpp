@@ -14,7 +14,7 @@ namespace monomorph::train {
 
 struct NamedTask {
   Benchmark benchmark;
-  std::string file;
+  std::string files;  ///< a path, or a pattern
 };
 /// What --task says; absent if it is not NAME=FILE with the name of a benchmark.
 std::optional<NamedTask> task_of(const std::string& text);

@@ -1,11 +1,11 @@
 #include "train/tasks/questions.hpp"
 
-#include "core/json_text.hpp"
-#include "data/records/text_lines.hpp"
 #include "data/text/python_text.hpp"
+#include "train/tasks/question_records.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
+#include <monomorph/data/records/input_list.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -19,25 +19,6 @@ namespace {
 using nlohmann::json;
 
 constexpr std::string_view benchmark_names[] = {"hellaswag", "arc", "mmlu"};
-
-/// What is wrong with a record.
-struct NoQuestion {
-  std::string what;
-};
-
-std::string text_of(const json& record, const char* key) {
-  const auto found = record.find(key);
-  if (found == record.end() || !found->is_string()) throw NoQuestion{fmt::format("it has no text as \"{}\"", key)};
-  return found->get<std::string>();
-}
-
-std::vector<std::string> texts_in(const json& record, const char* key) {
-  const auto found = record.find(key);
-  if (found == record.end() || !found->is_array() || found->empty() ||
-      !std::ranges::all_of(*found, [](const json& one) { return one.is_string(); }))
-    throw NoQuestion{fmt::format("it has no array of texts as \"{}\"", key)};
-  return found->get<std::vector<std::string>>();
-}
 
 /// A place among n, as a number or as text of one.
 std::size_t place_in(const json& record, const char* key, std::size_t n) {
@@ -132,24 +113,15 @@ std::optional<Benchmark> benchmark_of(std::string_view name) {
   return static_cast<Benchmark>(found - std::begin(benchmark_names));
 }
 
-std::vector<Question> read_questions(Benchmark benchmark, const std::string& path) {
+std::vector<Question> read_questions(Benchmark benchmark, const std::string& files) {
   std::vector<Question> questions;
-  data::TextLines lines(path);
-  while (const auto line = lines.next()) {
-    if (line->text.empty()) continue;
-    try {
-      const json record = parsed_json(line->text);
-      if (record.is_discarded()) throw NoQuestion{"it is no JSON object: " + json_mistake(line->text)};
-      if (!record.is_object()) throw NoQuestion{"it is no JSON object"};
+  for (const std::string& path : data::expand_inputs({files}))
+    for_each_record(benchmark, path, [&](const json& record) {
       questions.push_back(question_of(benchmark, record));
       questions.back().record = record.dump();
-    } catch (const NoQuestion& mistake) {
-      throw UsageError("TASK-01", fmt::format("line {} of {} is no question of {}: {}; mend the line", line->number,
-                                              in_quotes(path), name_of(benchmark), mistake.what));
-    }
-  }
+    });
   if (questions.empty())
-    throw UsageError("TASK-02", fmt::format("{} has no questions; give another file", in_quotes(path)));
+    throw UsageError("TASK-02", fmt::format("{} has no questions; give another file", in_quotes(files)));
   return questions;
 }
 

@@ -21,10 +21,11 @@ struct Question {
   std::string record{};   ///< by which questions are told apart
 };
 
-/// Reads JSON Lines, compressed or not, or Parquet, with what Hugging Face's data sets have: HellaSwag's
-/// activity_label, ctx_a and ctx_b (or ctx), endings and label; ARC's question, choices with text and label, and
-/// answerKey; MMLU's question, four choices, answer and subject.
-/// @throws UsageError [TASK-01] a line is no such question; [TASK-02] there are none; as data::TextInput
-std::vector<Question> read_questions(Benchmark benchmark, const std::string& path);
+/// Reads JSON Lines or Parquet with what Hugging Face's data sets have: HellaSwag's activity_label, ctx_a and ctx_b (or
+/// ctx), endings and label; ARC's question, choices with text and label, and answerKey; MMLU's question, four choices,
+/// answer and subject. ARC and MMLU may be as they were published, too (for_each_record). Files may be compressed.
+/// @param files a path, or a pattern (data::expand_inputs)
+/// @throws UsageError [TASK-01], [TASK-06] as for_each_record; [TASK-02] there are no questions; [DATA-74]
+std::vector<Question> read_questions(Benchmark benchmark, const std::string& files);
 
 }  // namespace monomorph::train

@@ -8,6 +8,7 @@
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace {
@@ -91,6 +92,64 @@ TEST_CASE("questions of a Parquet file, whose choices are lists and structs, are
 }
 #endif
 
+TEST_CASE("questions of ARC and MMLU as they were published are those of Hugging Face's data sets") {
+  std::vector<Question> arc = read_questions(Benchmark::arc, fixtures + "published/arc.jsonl"),
+                        of_lines = read_questions(Benchmark::arc, fixtures + "arc.jsonl");
+  for (Question& question : of_lines) question.record.clear();  // which has the question's own id, too
+  for (Question& question : arc) question.record.clear();
+  check_same(arc, of_lines);
+
+  for (const auto& [part, name] : {std::pair{"test", "mmlu"}, {"dev", "mmlu_dev"}}) {
+    CAPTURE(name);
+    std::vector<Question> by_subject = read_questions(Benchmark::mmlu, fixtures + name + ".jsonl");
+    std::ranges::stable_sort(by_subject, {}, &Question::subject);
+    check_same(read_questions(Benchmark::mmlu, fixtures + "published/mmlu/*_" + part + ".csv"), by_subject);
+  }
+}
+
+TEST_CASE("a file of MMLU as it was published is compressed or not, and of its name's subject") {
+  const TemporaryFolder folder;
+  const std::string text = "Why?,w,x,\"y, \"\"z\"\"\",z,D\n";
+  for (const auto& [name, subject] : {std::pair{"a_b_test.csv", "a_b"}, {"a_b_val.csv", "a_b"}, {"a_b.csv", "a_b"}}) {
+    CAPTURE(name);
+    write_bytes(folder / name, text);
+    const Question question = read_questions(Benchmark::mmlu, folder / name).at(0);
+    CHECK(question.prompt == "Why?\nA. w\nB. x\nC. y, \"z\"\nD. z\nAnswer:");
+    CHECK(question.answer == 3);
+    CHECK(question.subject == subject);
+  }
+  const std::string compressed = folder / "c_dev.csv.gz";
+  REQUIRE(run_process(bash("gzip --stdout \"$1\" > \"$2\"", {folder / "a_b.csv", compressed})).exit_code == 0);
+  CHECK(read_questions(Benchmark::mmlu, compressed).at(0).subject == "c");
+}
+
+TEST_CASE("comma-separated values that are no questions are refused with their line and what they lack") {
+  const TemporaryFolder folder;
+  const auto refusal_of = [&](Benchmark benchmark, const std::string& text) {
+    write_bytes(folder / "a_test.csv", text);
+    return error_of([&] { read_questions(benchmark, folder / "a_test.csv"); });
+  };
+  const std::string row = "Why?,w,x,y,z,A\n";
+  const std::pair<std::string, std::string> wrong[] = {{"", "[TASK-02]"},
+                                                       {row + "Why?,w,x,y,z\n",
+                                                        "has 5 values, not question, four choices and answer"},
+                                                       {row + "question,A,B,C,D,answer\n",
+                                                        "its answer, \"answer\", is none of A, B, C and D"},
+                                                       {row + "Why?,w,x,y,z,E\n", "its answer, \"E\", is none"},
+                                                       {row + "Why?,w,x,y,z,\n", "its answer, \"\", is none"},
+                                                       {row + "Why?,\xff,x,y,z,A\n", "it is not UTF-8"},
+                                                       {row + "\"Why?,w,x,y,z,A\n", "[DATA-80] the record at line 2"}};
+  for (const auto& [text, what] : wrong) {
+    const std::string message = refusal_of(Benchmark::mmlu, text);
+    CAPTURE(text, message);
+    CHECK(contains(message, what));
+    if (!contains(what, "[")) CHECK(message.starts_with("[TASK-01] line 2 of "));
+    CHECK(message.find('\n') == std::string::npos);
+  }
+  CHECK(contains(refusal_of(Benchmark::arc, row), "[TASK-06]"));
+  CHECK(contains(error_of([&] { read_questions(Benchmark::mmlu, folder / "*_none.csv"); }), "[DATA-74]"));
+}
+
 TEST_CASE("lines that are no questions are refused with their number and what they lack") {
   refused(Benchmark::arc, "", {"[TASK-02]", "questions.jsonl"});
   refused(Benchmark::arc, "{\n", {"[TASK-01]", "line 1"});
@@ -106,7 +165,14 @@ TEST_CASE("lines that are no questions are refused with their number and what th
           {"[TASK-01]", "labels than texts"});
   refused(Benchmark::arc, R"({"question": "?", "choices": {"text": [], "label": []}, "answerKey": ""})",
           {"[TASK-01]", "\"text\""});
-  refused(Benchmark::arc, R"({"question": {"stem": "?"}})", {"[TASK-01]", "\"question\""});
+  refused(Benchmark::arc, R"({"question": {"stem": 5}, "answerKey": "A"})", {"[TASK-01]", "\"stem\""});
+  refused(Benchmark::arc, R"({"question": {"stem": "?"}, "answerKey": "A"})", {"[TASK-01]", "\"text\""});
+  refused(Benchmark::arc, R"({"question": {"stem": "?", "choices": [{"text": "a"}]}, "answerKey": "A"})",
+          {"[TASK-01]", "\"label\""});
+  for (const char* const choices : {"5", "\"a\"", "[\"a\"]", "{\"text\": \"a\"}"})
+    refused(Benchmark::arc,
+            R"({"question": {"stem": "?", "choices": )" + std::string(choices) + R"(}, "answerKey": "A"})",
+            {"[TASK-01]", "one of its choices is no object"});
   refused(Benchmark::mmlu, R"({"question": "?", "choices": ["a", "b", "c"], "answer": 0})", {"[TASK-01]", "four"});
   for (const char* const answer : {"4", "-1", "1.5", "\"A\"", "\"\"", "null", "1e30", "99999999999999999999"})
     refused(Benchmark::mmlu,
