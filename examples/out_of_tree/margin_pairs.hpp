@@ -19,7 +19,8 @@ struct MarginPairs {
   using needs = monomorph::KernelSets<monomorph::kernels::OwnArithmetic>;
   static constexpr int texts_per_sample = 2;
   /// Of a pair, how many second texts of others are nearer than the margin allows.
-  static constexpr std::array<monomorph::ObjectiveMetric, 1> metrics{{{"violations"}}};
+  static constexpr std::array<monomorph::ObjectiveMetric, 1> metrics{
+      {{"violations", monomorph::MetricKind::mean, monomorph::BestValue::lowest}}};
 
   /// The loss and the metric of each pair.
   static constexpr std::int64_t workspace_elements(std::int64_t pairs) { return 2 * pairs; }

@@ -3,9 +3,11 @@
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 
+#include <filesystem>
 #include <random>
 #include <string>
 
+namespace fs = std::filesystem;
 using namespace monomorph::testing;
 
 namespace {
@@ -38,6 +40,22 @@ class NoisyPlace : public Workplace {
                                         "batch.reduction=fixed_tree",
                                         "spikes.window=20"};
     return run(with(training(name, with(sets, more)), arguments));
+  }
+  /// A run that goes back behind the spike, from step 55 on, which it takes from a copy: so the latest checkpoint that
+  /// it finds then is that of step 50. Those of some steps are damaged, which nobody has noticed yet.
+  ProcessResult go_back_to_damage(const std::string& name, const std::vector<std::string>& damaged,
+                                  const Arguments& arguments = {}) const {
+    const std::vector<std::string> sets{"spikes.action=rewind", "spikes.most_rewinds=9", "checkpoint.keep=all"};
+    REQUIRE(train_on_noise(name, with(sets, {"run.steps=55"}), arguments).exit_code == 0);
+    const std::string checkpoints = *this / name + "/checkpoints/";
+    fs::rename(checkpoints + "step_00000055", checkpoints + "copy");
+    for (const std::string& step : damaged) {
+      const std::string file = checkpoints + step + "/rank_00000.safetensors";
+      std::string bytes = read_bytes(file);
+      bytes.back() = static_cast<char>(bytes.back() ^ 1);
+      write_bytes(file, bytes);
+    }
+    return train_on_noise(name, with(sets, {"checkpoint.resume=" + checkpoints + "copy"}), arguments);
   }
 };
 
@@ -87,4 +105,61 @@ TEST_CASE("a run that spikes once more than it may go back ends, and one without
       place.train_on_noise("never", {"spikes.action=rewind", "checkpoint.every=1000", "spikes.most_rewinds=1"});
   CHECK(never_saved.exit_code == 0);
   CHECK(contains(never_saved.out, "there is no checkpoint yet to go back to"));
+}
+
+TEST_CASE("a run that goes back passes over a damaged checkpoint, on all ranks, and saves its step anew") {
+  const NoisyPlace place;
+  for (const std::string ranks : {"1", "2"}) {
+    CAPTURE(ranks);
+    const std::string name = "on" + ranks;
+    const ProcessResult run = place.go_back_to_damage(name, {"step_00000050"}, {"--ranks", ranks});
+    CAPTURE(run.out, run.err);
+    REQUIRE(run.exit_code == 0);
+    CHECK(run.err.starts_with("warning: [CHECKPOINT-05] "));
+    CHECK(contains(run.err, "step_00000050"));
+    CHECK(contains(run.out, "going back to step 25 by "));
+    CHECK(contains(run.out, "which this run does not go on from, are now in "));
+    CHECK(fs::exists(place / name + "/checkpoints/abandoned_1/step_00000050"));
+    CHECK(metric_values(place / name, "loss").rbegin()->first == steps);
+    CHECK(metric_values(place / name, "loss").size() == steps);
+    for (const char* step : {"25", "50", "75", "90"})
+      CHECK(
+          run_program("monomorph-checkpoint", {"verify", place / name + "/checkpoints/step_000000" + step}).exit_code ==
+          0);
+  }
+  CHECK(final_state(place / "on2") == final_state(place / "on1"));
+}
+
+TEST_CASE("a run that must go back and has no checkpoint that is whole ends with a line that says so") {
+  const NoisyPlace place;
+  for (const std::string ranks : {"1", "2"}) {
+    CAPTURE(ranks);
+    const std::string name = "on" + ranks;
+    const ProcessResult run = place.go_back_to_damage(name, {"step_00000025", "step_00000050"}, {"--ranks", ranks});
+    CAPTURE(run.err);
+    CHECK(run.exit_code == 1);
+    CHECK(contains(run.err, "error: [CHECKPOINT-05] "));
+    CHECK(contains(run.err, "step_00000025\" is damaged, and there is no earlier checkpoint in "));
+    CHECK(checkpoints_of(place / name) == std::vector<std::string>{"copy", "step_00000025", "step_00000050"});
+  }
+}
+
+TEST_CASE("the data of steps that are done again count for data.max_epochs, when a run goes back and when it resumes") {
+  // 881 samples: 110 steps of 8.
+  const NoisyPlace place;
+  const std::vector<std::string> once{"data.max_epochs=1", "spikes.action=rewind"};
+  check_refusal(place.train_on_noise("long", with(once, {"run.steps=105"})), 1,
+                {"[DATA-60]", "can't go back to step 50", "takes 920", "data.max_epochs = 1", "spikes.action=skip"});
+  const ProcessResult skips =
+      place.train_on_noise("long", with(once, {"run.steps=105", "spikes.action=skip", "checkpoint.resume=auto"}));
+  CHECK(skips.exit_code == 0);
+  CHECK(contains(skips.out, "resumed after step 50"));
+
+  REQUIRE(place.train_on_noise("run", once).exit_code == 0);
+  CHECK(contains(final_state(place / "run"), "\"sample_counter\":816"));
+  const auto resumed = [&](const std::string& n) {
+    return place.train_on_noise("run", with(once, {"run.steps=" + n, "checkpoint.resume=auto"}));
+  };
+  check_refusal(resumed("100"), 2, {"[DATA-60]", "takes 896", "data.max_epochs = 1"});
+  CHECK(resumed("98").exit_code == 0);
 }

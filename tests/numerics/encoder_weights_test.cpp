@@ -5,7 +5,10 @@
 #include "fixtures/weights/recipes/camembert_masked.hpp"
 #include "fixtures/weights/recipes/roberta.hpp"
 #include "fixtures/weights/recipes/xlm_roberta.hpp"
+#include "numerics/changed_weights.hpp"
 #include "weights_check.hpp"
+
+#include <monomorph/model/masked_language_head.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -37,6 +40,20 @@ template <Recipe R> struct Changed {
   }
 };
 const auto keep = [](runtime::TensorToWrite&) { return true; };
+
+/// The model of the fixture `masked_bert`, head and all.
+struct of_masked_bert : recipes::bert {
+  static constexpr MaskedLanguageSpec model{.trunk = {.vocab_size = 64,
+                                                      .n_layers = 3,
+                                                      .n_heads = 4,
+                                                      .d_model = 32,
+                                                      .context_length = 16,
+                                                      .d_ff = 48,
+                                                      .norm = {.epsilon = 1e-12},
+                                                      .activation = Activation::gelu_exact}};
+  using attention = monomorph::attention::Bidirectional;
+  using objective = monomorph::objective::MaskedTokens<3>;
+};
 
 }  // namespace
 
@@ -157,6 +174,29 @@ TEST_CASE("positions of a RoBERTa that begin nowhere are refused") {
   };
   CHECK(contains(Changed<recipes::roberta>("roberta", cut).refusal(), "must be of 2 rows and more"));
   check_refused(detail::program_of<recipes::roberta>(), "roberta can't be a gpt2: ", &train::gpt2);
+}
+
+TEST_CASE("second copies of a BERT's tied table and of its bias must be copies") {
+  const std::string weight = "cls.predictions.decoder.weight", bias = "cls.predictions.decoder.bias";
+  const auto said_of = [&](auto change) {
+    ChangedWeights changed("masked_bert");
+    changed.tensors[weight] = changed.tensors.at("bert.embeddings.word_embeddings.weight");
+    changed.tensors[bias] = changed.tensors.at("cls.predictions.bias");
+    change(changed);
+    const TemporaryFolder folder;
+    changed.write(folder / "model");
+    return error_of(
+        [&] { train::import_weights(detail::program_of<of_masked_bert>(), folder / "model", folder / "imported"); });
+  };
+  CHECK(said_of([](auto&) {}) == "(no error)");
+  for (const std::string& name : {weight, bias}) {
+    const std::string refused = said_of([&](ChangedWeights& changed) { changed.tensors[name].put(7, 0.25F); });
+    CAPTURE(refused);
+    CHECK(refused.starts_with("[WEIGHTS-15] \"" + name));
+    CHECK(contains(refused, name == weight ? "is not the copy of embedding.weight" : "is not the copy of head.bias"));
+    CHECK(contains(refused, "remove the tensor there"));
+    CHECK(said_of([&](ChangedWeights& changed) { changed.tensors[name].resize_rows(63); }).starts_with("[WEIGHTS-15]"));
+  }
 }
 
 }  // namespace monomorph

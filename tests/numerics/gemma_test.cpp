@@ -239,6 +239,14 @@ TEST_CASE("recipes whose layers turn otherwise have other fingerprints") {
   const auto layers = detail::program_of<many_rotaries>().layers;
   CHECK(contains(train::text_of(layers.front()), "rotary base 500"));
   CHECK(layers.front().is_plain_block);
+
+  struct scaled_rotary : many_rotaries {
+    using layers = Stack<Run<Rotated<RotarySpec{.base = 500, .linear = {.factor = 8}}>::Block, 1>,
+                         Run<Rotated<RotarySpec{.base = 500, .yarn = {.factor = 4}}>::Block, 1>, Run<Slower, 2>>;
+  };
+  const auto scaled = detail::program_of<scaled_rotary>().layers;
+  CHECK(contains(train::text_of(scaled[0]), "rotary base 500, rotary linear scaling by 8"));
+  CHECK(contains(train::text_of(scaled[1]), "rotary base 500, rotary YaRN by 4 of 8192"));
 }
 
 }  // namespace monomorph

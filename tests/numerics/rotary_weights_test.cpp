@@ -5,7 +5,10 @@
 #include "fixtures/weights/recipes/llama_yarn_options.hpp"
 #include "fixtures/weights/recipes/qwen3_yarn.hpp"
 #include "support/error_of.hpp"
+#include "train/weights/layers_fact.hpp"
 #include "weights_check.hpp"
+
+#include <functional>
 
 namespace monomorph {
 namespace {
@@ -30,6 +33,37 @@ train::PortableModel with_scaling(const Json& rope_scaling) {
   config["rope_scaling"] = rope_scaling;
   return train::model_from(llama, config, "config.json");
 }
+
+using Features = train::BlockFeatures;
+/// Layers, and what sets them apart, as a checkpoint says it.
+train::LayerKind kind_of_layers(int count, std::string_view block, const std::function<void(Features&)>& describe) {
+  train::LayerKind kind{.count = count, .name = block};
+  describe(kind.features);
+  return kind;
+}
+std::string layers_text(const std::vector<train::LayerKind>& layers) {
+  return train::policy_facts(layers, {}, MeshSpec{}, nullptr).front().value;
+}
+/// A window, and angles with each scaling that there is.
+template <class Attention> void describe_sight(Features& features) {
+  features.add(type_name<Attention>());
+  describe_rotary({.base = 500,
+                   .scaling = {.factor = 4, .original_context = 8},
+                   .linear = {.factor = 2},
+                   .dynamic = {.original_context = 8, .factor = 3},
+                   .yarn = {.factor = 8, .truncate = false}},
+                  features);
+}
+template <MixtureSpec spec> void describe_experts(Features& features) {
+  MixtureOfExperts<recipes::llama, spec>::template describe<recipes::llama>(features);
+}
+constexpr MixtureSpec some_experts{.n_experts = 4, .top_k = 2, .d_expert = 96},
+    balanced{.n_experts = 4, .top_k = 2, .d_expert = 96, .balance_loss = 0.01, .z_loss = 0.001, .bias_rate = 0.002},
+    balanced_less{.n_experts = 4, .top_k = 2, .d_expert = 96, .bias_rate = 0.001},
+    more_experts{.n_experts = 8, .top_k = 2, .d_expert = 96};
+
+/// An attention whose arguments have commas and brackets.
+template <class... Others> struct Listed : attention::Causal {};
 
 void check_refused(const Json& rope_scaling, const std::string& id, const std::string& reason) {
   const std::string message = error_of([&] { with_scaling(rope_scaling); });
@@ -121,6 +155,68 @@ TEST_CASE("a rope_scaling that no recipe can have is refused in one line") {
                    {"high_freq_factor", 4},
                    {"original_max_position_embeddings", 64}},
                   "[WEIGHTS-04]", "low_freq_factor");
+}
+
+TEST_CASE("of the text of layers what shapes parameters stays, and runs that differ in the rest are one") {
+  using Window = attention::SlidingWindow<512>;
+  using Nested = Listed<Listed<Window, attention::Causal>, Window>;
+  const std::string block = "monomorph::DecoderBlock";
+  const auto plain = [](Features&) {};
+  CHECK(train::lasting_layers(layers_text({kind_of_layers(4, block, plain)})) == "4 x " + block);
+  for (const auto& sight : {describe_sight<Window>, describe_sight<Nested>}) {
+    const std::string text = layers_text(
+        {kind_of_layers(2, block, sight), kind_of_layers(1, block, plain), kind_of_layers(3, block, sight)});
+    CAPTURE(text);
+    CHECK(train::lasting_layers(text) == "6 x " + block);
+    const auto sized = [&](Features& features) {
+      features.add("sandwich norm");
+      sight(features);
+      features.add_size("MLP", 96, 48);
+    };
+    CHECK(train::lasting_layers(layers_text({kind_of_layers(2, block, plain), kind_of_layers(3, block, sized)})) ==
+          "2 x " + block + ", 3 x " + block + " (sandwich norm, MLP 96)");
+  }
+  const auto lasting = [&](const auto& describe) {
+    return train::lasting_layers(layers_text({kind_of_layers(2, "monomorph::Mixture", describe)}));
+  };
+  const std::string router = "top 2 by softmax, normalised, dropless";
+  CHECK(lasting(describe_experts<some_experts>) == "2 x monomorph::Mixture (4 experts of width 96, " + router + ")");
+  CHECK(lasting(describe_experts<balanced>) ==
+        "2 x monomorph::Mixture (4 experts of width 96, " + router + ", bias rate)");  // which are of the router
+  CHECK(lasting(describe_experts<balanced_less>) == lasting(describe_experts<balanced>));
+  CHECK(lasting(describe_experts<more_experts>) == "2 x monomorph::Mixture (8 experts of width 96, " + router + ")");
+  for (const std::string other : {"", "absent", "x x x", "4 x", "99999999999999999999 x a", "2 x a ("})
+    CHECK(train::lasting_layers(other) == other);
+}
+
+TEST_CASE("a run may start with other windows, rotary positions and balance of experts in layers, and an import not") {
+  const TemporaryFolder folder;
+  const auto with_layers = [](const std::vector<train::LayerKind>& layers) {
+    train::RecipeProgram recipe = detail::program_of<recipes::llama>();
+    std::ranges::find(recipe.policies, "layers", &train::Fact::name)->value = layers_text(layers);
+    return recipe;
+  };
+  const auto said = [&](const train::RecipeProgram& recipe, std::span<const std::string_view> may_differ,
+                        std::vector<std::string>& notes) {
+    return error_of([&] { notes = train::open_weights(folder / "imported", recipe, may_differ).notes; });
+  };
+  const std::string block = "monomorph::DecoderBlock";
+  const auto plain = [](Features&) {};
+  const auto sight = describe_sight<attention::SlidingWindow<512>>;
+  train::import_weights(with_layers({kind_of_layers(2, block, plain)}), fixture("llama"), folder / "imported");
+  const train::RecipeProgram local = with_layers({kind_of_layers(1, block, sight), kind_of_layers(1, block, plain)});
+  std::vector<std::string> notes;
+  CHECK(said(local, train::facts_that_training_changes(), notes) == "(no error)");
+  REQUIRE(notes.size() == 1);
+  CHECK(contains(notes.front(), "layers is 2 x monomorph::DecoderBlock there, and 1 x monomorph::DecoderBlock (mono"));
+  CHECK(contains(said(local, train::facts_that_import_changes(), notes), "[WEIGHTS-08]"));
+  for (const auto& layers :
+       {std::vector{kind_of_layers(3, block, plain)}, std::vector{kind_of_layers(2, "monomorph::Mixture", plain)},
+        std::vector{kind_of_layers(1, block, plain), kind_of_layers(1, block, describe_experts<some_experts>)}}) {
+    const std::string refusal = said(with_layers(layers), train::facts_that_training_changes(), notes);
+    CHECK(refusal.starts_with("[WEIGHTS-08]"));
+    CHECK(contains(refusal, "layers is 2 x monomorph::DecoderBlock there"));
+  }
 }
 
 }  // namespace monomorph

@@ -8,7 +8,21 @@
 #include "fixtures/weights/recipes/mixtral.hpp"
 #include "fixtures/weights/recipes/qwen2.hpp"
 #include "fixtures/weights/recipes/qwen3.hpp"
+#include "numerics/changed_weights.hpp"
+#include "runtime/files/checkpoint_metadata.hpp"
+#include "support/ranks.hpp"
+#include "train/run/weights/export_gguf.hpp"
+#include "train/run/weights/open_together.hpp"
+#include "train/run/weights/start_weights.hpp"
+#include "train/weights/checkpoint_weights.hpp"
+#include "train/weights/held_pages.hpp"
 #include "weights_check.hpp"
+
+#include <monomorph/core/process_memory.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace monomorph {
 namespace {
@@ -63,6 +77,37 @@ template <Recipe R> Tensors initial() {
   const auto communicator = one_rank();
   return values_of(train::Step<R>(*communicator, 1, 1).parameters());
 }
+/// Of weights elsewhere, in the recipe of the fixture `gpt2`.
+std::string refusal_of_tables(const std::string& path, const train::WeightsHparams& choices) {
+  const train::RecipeProgram recipe = detail::program_of<recipes::gpt2>();
+  return error_of([&] {
+    const auto opened = train::open_weights(path, recipe, train::facts_that_training_changes());
+    train::check_tensors(*opened.source, recipe, choices);
+  });
+}
+/// With and without rows that may differ.
+std::vector<train::WeightsHparams> ways_to_resize() {
+  return {{}, choices(initialized, interpolated), choices(mean, cut), choices(zero, interpolated)};
+}
+
+train::Hparams starting_from(const train::RecipeProgram& recipe, const std::string& path) {
+  train::Hparams hparams = train::default_hparams(recipe.hparams);
+  hparams.weights.from.value = path;
+  return hparams;
+}
+
+/// How much more of this program's memory is in use, at most, while a tensor is read piece by piece.
+std::int64_t growth_while_reading(train::WeightsSource& source, const std::string& name) {
+  std::vector<std::byte> bytes(train::elements_at_a_time * sizeof(float));
+  std::int64_t before = 0, greatest = 0;
+  train::in_bounded_pieces(source.find(name)->elements(), [&](std::int64_t first, std::int64_t n) {
+    source.read(name, first, {bytes.data(), DType::fp32, {1, n}});
+    if (first == 0) before = resident_bytes();  // with the buffers that reading takes
+    greatest = std::max(greatest, resident_bytes() - before);
+  });
+  return greatest;
+}
+
 Values rows_of(const Values& values, std::size_t first, std::size_t end) {
   return {values.begin() + static_cast<std::ptrdiff_t>(first * 32),
           values.begin() + static_cast<std::ptrdiff_t>(end * 32)};
@@ -212,6 +257,225 @@ TEST_CASE("learned positions of another context are cut or interpolated as torch
                        values_of(expected, "positions_24")) < 1e-7);
   for (const auto& refusal : {refusal_of_resizing<longer>(choices(initialized, cut)), refusal_of_resizing<longer>({})})
     CHECK(contains(refusal, "position_embedding.weight is [16, 32] and must be [24, 32]"));
+}
+
+TEST_CASE("a table without rows is refused by its name, whatever rows may differ") {
+  for (const auto& [there, ours] : {std::pair{"transformer.wpe.weight", "position_embedding.weight"},
+                                    std::pair{"transformer.wte.weight", "embedding.weight"}}) {
+    ChangedWeights changed("gpt2");
+    changed.tensors[there].resize_rows(0);
+    const TemporaryFolder folder;
+    changed.write(folder / "model");
+    for (const train::WeightsHparams& choices : ways_to_resize()) {
+      const std::string refusal = refusal_of_tables(folder / "model", choices);
+      CAPTURE(refusal);
+      CHECK(refusal.starts_with("[WEIGHTS-09]"));
+      CHECK(contains(refusal, std::string(ours) + " is [0, 32] and "));
+    }
+    CHECK(contains(refusal_of_tables(folder / "model", choices(mean, interpolated)), "has no elements"));
+  }
+}
+
+TEST_CASE("a table that has other rows than are said beside it is refused, whatever rows may differ") {
+  const auto refusal = [](auto change) {
+    ChangedWeights changed("gpt2");
+    change(changed);
+    const TemporaryFolder folder;
+    changed.write(folder / "model");
+    return refusal_of_tables(folder / "model", choices(zero, interpolated));
+  };
+  const auto rows_of_tokens = [](std::int64_t rows) {
+    return [rows](ChangedWeights& changed) { changed.tensors["transformer.wte.weight"].resize_rows(rows); };
+  };
+  for (const std::int64_t rows : {10, 63, 65}) {
+    const std::string refused = refusal(rows_of_tokens(rows));
+    CAPTURE(refused);
+    CHECK(refused.starts_with("[WEIGHTS-09]"));
+    CHECK(contains(refused, "embedding.weight is [" + std::to_string(rows) + ", 32] and must have 64 rows"));
+  }
+  CHECK(contains(refusal([](ChangedWeights& changed) { changed.config["vocab_size"] = 80; }),
+                 "embedding.weight is [64, 32] and must have 80 rows"));
+  CHECK(contains(refusal([](ChangedWeights& changed) { changed.tensors["transformer.wpe.weight"].resize_rows(8); }),
+                 "position_embedding.weight is [8, 32] and must have 16 rows"));
+  CHECK(refusal([](ChangedWeights& changed) {
+          changed.tensors["transformer.wte.weight"].resize_rows(48);
+          changed.config["vocab_size"] = 48;
+        }) == "(no error)");
+}
+
+TEST_CASE("a checkpoint whose table has other rows than its recipe says is refused") {
+  const TemporaryFolder folder;
+  const std::string checkpoint =
+      train::import_weights(detail::program_of<recipes::gpt2>(), fixture("gpt2"), folder / "imported").checkpoint;
+  CHECK(refusal_of_tables(checkpoint, choices(zero, interpolated)) == "(no error)");
+  auto metadata = runtime::read_checkpoint_metadata(checkpoint);
+  metadata.recipe_facts.at("model.vocab_size") = "65";
+  write_bytes(checkpoint + "/metadata.json", runtime::checkpoint_metadata::to_json(metadata));
+  CHECK(contains(refusal_of_tables(checkpoint, choices(zero, interpolated)),
+                 "embedding.weight is [64, 32] and must have 65 rows"));
+}
+
+TEST_CASE("a second copy of a tied table must be one, number by number") {
+  const train::RecipeProgram recipe = detail::program_of<recipes::gpt2>();
+  const auto said_of = [&](auto change) {
+    ChangedWeights changed("gpt2");
+    auto& copy = changed.tensors["lm_head.weight"] = changed.tensors["transformer.wte.weight"];
+    change(copy);
+    const TemporaryFolder folder;
+    changed.write(folder / "model");
+    const std::string imported =
+        error_of([&] { train::import_weights(recipe, folder / "model", folder / "imported"); });
+    const std::string checked =
+        error_of([&] { train::check_start_weights(recipe, starting_from(recipe, folder / "model")); });
+    CHECK(checked == imported + (imported == "(no error)" ? "" : " (weights.from)"));
+    CHECK((imported == "(no error)" || !std::filesystem::exists(folder / "imported")));
+    return imported;
+  };
+  const auto check_refused = [&](auto change) {
+    const std::string refused = said_of(change);
+    CAPTURE(refused);
+    CHECK(refused.starts_with("[WEIGHTS-15] \"lm_head.weight\" in "));
+    CHECK(contains(refused, "is not the copy of embedding.weight that a tied model has"));
+    CHECK(contains(refused, "tied_head = false"));
+  };
+  using Copy = ChangedWeights::Tensor;
+  CHECK(said_of([](Copy&) {}) == "(no error)");
+  CHECK(said_of([](Copy& copy) {
+          std::vector<double> wide;
+          for (std::size_t i = 0; i < copy.bytes.size(); i += sizeof(float)) {
+            float number = 0;
+            std::memcpy(&number, &copy.bytes[i], sizeof(number));
+            wide.push_back(number);
+          }
+          const auto bytes = std::as_bytes(std::span(wide));
+          copy = {runtime::FileDType::f64, copy.shape, {bytes.begin(), bytes.end()}};
+        }) == "(no error)");
+  check_refused([](Copy& copy) { copy.bytes.back() ^= std::byte{1}; });
+  check_refused([](Copy& copy) { std::swap(copy.shape[0], copy.shape[1]); });
+  check_refused([](Copy& copy) { copy.resize_rows(63); });
+  check_refused([](Copy& copy) { copy.dtype = runtime::FileDType::i32; });
+}
+
+TEST_CASE("a file's pages are let go while a table is read, of a folder as of a checkpoint") {
+  constexpr std::int64_t rows = std::int64_t{1} << 19, bytes = rows * 32 * 4;  // 64 MiB
+  const train::RecipeProgram recipe = detail::program_of<recipes::gpt2>();
+  ChangedWeights large("gpt2");
+  large.tensors["transformer.wte.weight"].resize_rows(rows);
+  large.config["vocab_size"] = rows;
+  const TemporaryFolder folder;
+  large.write(folder / "model");
+  const auto opened = train::open_weights(folder / "model", recipe, train::facts_that_training_changes());
+  CHECK(growth_while_reading(*opened.source, "embedding.weight") < bytes / 2);
+
+  const auto communicator = one_rank();
+  const auto& table = large.tensors["transformer.wte.weight"];
+  const std::vector<runtime::PartToSave> parts{
+      {{.name = "embedding.weight", .dtype = table.dtype, .shape = table.shape, .data = table.bytes.data()},
+       RegionRun::whole(dims_of(Shape{rows, 32}))}};
+  runtime::CheckpointMetadata metadata;
+  metadata.hyperparameters = "{}";
+  const auto saved = runtime::save_checkpoint(folder / "checkpoints", metadata, *communicator, parts, {.latest = 1});
+  train::CheckpointWeights weights(saved.path, recipe);
+  CHECK(growth_while_reading(weights, "embedding.weight") < bytes / 2);
+}
+
+TEST_CASE("an export says which of its numbers are not finite, and which have become so by its dtype") {
+  const train::RecipeProgram recipe = detail::program_of<recipes::gpt2>();
+  const auto warnings_of = [&](const std::string& checkpoint, const std::string& output, DType dtype) {
+    std::vector<std::string> warnings;
+    train::export_folder(recipe, checkpoint, output,
+                         {.dtype = dtype, .warn = [&](std::string_view line) { warnings.emplace_back(line); }});
+    return warnings;
+  };
+  ChangedWeights changed("gpt2");
+  changed.tensors["transformer.wte.weight"].put(3, std::numeric_limits<float>::quiet_NaN());
+  changed.tensors["transformer.wte.weight"].put(5, 7e4F);
+  changed.tensors["transformer.h.1.attn.c_attn.weight"].put(0, -1e9F);  // of queries, transposed
+  const TemporaryFolder folder;
+  changed.write(folder / "model");
+  const std::string of_changed = train::import_weights(recipe, folder / "model", folder / "imported").checkpoint,
+                    finite = train::import_weights(recipe, fixture("gpt2"), folder / "finite").checkpoint;
+
+  const auto in_fp16 = warnings_of(of_changed, folder / "fp16", DType::fp16);
+  CAPTURE(in_fp16);
+  REQUIRE(in_fp16.size() == 2);
+  CHECK(in_fp16[0].starts_with("warning: [WEIGHTS-11] "));
+  CHECK(in_fp16[0].ends_with(" are NaN or infinite: 1 in embedding.weight"));
+  CHECK(contains(in_fp16[1], ": 1 in embedding.weight, 1 in layers.1.attention.q.weight; export with a wider --dtype"));
+  CHECK(warnings_of(of_changed, folder / "fp32", DType::fp32) == std::vector{in_fp16[0]});
+  CHECK(warnings_of(of_changed, folder / "bf16", DType::bf16) == std::vector{in_fp16[0]});
+  CHECK(warnings_of(finite, folder / "finite_fp16", DType::fp16).empty());
+
+  const auto noted = [&](const std::string& checkpoint) {
+    return train::export_gguf(recipe, checkpoint, folder / "model.gguf", DType::fp16, nullptr, folder.path()).notes;
+  };
+  CHECK(noted(of_changed) == in_fp16);
+  CHECK(noted(finite).empty());
+}
+
+TEST_CASE("what ranks hold that is not finite is counted once, whether others have copies or other parts") {
+  using Numbers = train::NonFiniteNumbers;
+  const auto seen_by_first = [](int shards) {
+    Numbers seen;
+    with_ranks(4, [&](const World& world) {
+      const auto communicator = world.communicator(shards, DType::fp32);
+      const int shard = world.rank() % shards;
+      const Numbers all = train::of_all_ranks(shard == 0 ? Numbers{{"a", 1}} : Numbers{{"b", 2}}, *communicator);
+      if (world.rank() == 0) seen = all;
+    });
+    return seen;
+  };
+  CHECK(seen_by_first(1) == Numbers{{"a", 1}});
+  CHECK(seen_by_first(2) == Numbers{{"a", 1}, {"what other ranks hold", 2}});
+  CHECK(seen_by_first(4) == Numbers{{"a", 1}, {"what other ranks hold", 6}});
+}
+
+TEST_CASE("all ranks open the weights that rank 0 finds, and are told of those that have others there") {
+  const train::RecipeProgram recipe = detail::program_of<recipes::gpt2>();
+  const TemporaryFolder folder;
+  const std::string run = folder / "imported",
+                    checkpoint = train::import_weights(recipe, fixture("gpt2"), run).checkpoint;
+  ChangedWeights other("gpt2");
+  other.tensors["transformer.h.1.ln_2.bias"].put(31, 0.5F);
+  other.write(folder / "other");
+
+  constexpr int n_ranks = 3;
+  std::vector<std::string> opened(n_ranks), said(n_ranks);
+  /// @param of_last what the last rank has there
+  const auto open = [&](const std::string& path, const std::string& of_last) {
+    with_ranks(n_ranks, [&](const World& world) {
+      const auto communicator = world.communicator(1, DType::fp32);
+      const bool is_last = world.rank() == n_ranks - 1;
+      said[world.rank()] = error_of([&] {
+        train::open_together("weights.from", path, *communicator, [&](const std::string& found) {
+          opened[world.rank()] = found;
+          return train::open_weights(is_last && !of_last.empty() ? of_last : found, recipe,
+                                     train::facts_that_training_changes());
+        });
+      });
+    });
+  };
+  open(run, "");
+  CHECK(opened == std::vector<std::string>(n_ranks, checkpoint));
+  CHECK(said == std::vector<std::string>(n_ranks, "(no error)"));
+  open(fixture("gpt2"), "");
+  CHECK(opened == std::vector<std::string>(n_ranks, fixture("gpt2")));
+  CHECK(said == std::vector<std::string>(n_ranks, "(no error)"));
+
+  for (const std::string& of_last : {folder / "other", checkpoint}) {
+    open(fixture("gpt2"), of_last);
+    for (const std::string& line : said) {
+      CAPTURE(line);
+      CHECK(line.starts_with("[WEIGHTS-16] rank 2 would start from other weights than rank 0"));
+      CHECK(contains(line, "weights.from"));
+    }
+  }
+  open(run, fixture("gpt2"));
+  for (const std::string& line : said) CHECK(line.starts_with("[WEIGHTS-16] rank 2 "));
+
+  open(folder / "nowhere", "");
+  CHECK(said[0].starts_with("[RUN-03]"));
+  CHECK(said[1].starts_with("[RANK-08]"));
 }
 
 }  // namespace monomorph

@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/block/describe_rotary.hpp>
 #include <monomorph/block/low_rank_adapters.hpp>
 #include <monomorph/block/part.hpp>
 #include <monomorph/block/scaled_products.hpp>
@@ -28,7 +29,7 @@ template <class R> struct SelfAttention {
     to.add_size("heads", model.n_heads, usual.n_heads);
     to.add_size("key heads", model.kv_heads(), usual.kv_heads());
     to.add_size("head width", model.head_width(), usual.head_width());
-    if (model.rotary != usual.rotary) to.add("rotary base ", model.rotary.base.value);
+    if (model.rotary != usual.rotary) describe_rotary(model.rotary, to);
   }
 
   struct QueryWidths {

@@ -21,7 +21,7 @@ struct ContrastivePairs {
   using needs = KernelSets<kernels::Contrast>;
   static constexpr int texts_per_sample = 2;
   /// The share of pairs whose second text is nearer to the first one than any other pair's.
-  static constexpr std::array<ObjectiveMetric, 1> metrics{{{"accuracy"}}};
+  static constexpr std::array<ObjectiveMetric, 1> metrics{{{"accuracy", MetricKind::mean, BestValue::highest}}};
 
   /// So many pairs are compared with all others at a time: as many as make 4 Mi similarities, at least 64.
   static constexpr std::int64_t pairs_at_once(std::int64_t pairs) {

@@ -31,8 +31,10 @@ template <class TeacherRecipe> struct Distillation {
   static constexpr bool predicts_next_token = true;
   /// Means over tokens: the student's cross-entropy, the divergence without its factors, the teacher's cross-entropy,
   /// and the share of tokens of which both hold the same one for the likeliest.
-  static constexpr std::array<ObjectiveMetric, 4> metrics{
-      {{"cross_entropy"}, {"divergence"}, {"teacher_loss"}, {"agreement"}}};
+  static constexpr std::array<ObjectiveMetric, 4> metrics{{{"cross_entropy", MetricKind::mean, BestValue::lowest},
+                                                           {"divergence", MetricKind::mean, BestValue::lowest},
+                                                           {"teacher_loss"},  // which tells nothing of the student
+                                                           {"agreement", MetricKind::mean, BestValue::highest}}};
 
   template <class Queue> static auto loss(Queue queue, const auto& logits, const Hparams& hparams) {
     return distillation_loss(queue, logits,

@@ -22,8 +22,10 @@ struct Preferences {
   using needs = KernelSets<kernels::Preference>;
   static constexpr int sequences_per_sample = 2;  ///< what was chosen, and what was rejected
   /// The share of pairs of which the chosen one has the greater reward, and means over pairs.
-  static constexpr std::array<ObjectiveMetric, 4> metrics{
-      {{"accuracy"}, {"margin"}, {"chosen_reward"}, {"rejected_reward"}}};
+  static constexpr std::array<ObjectiveMetric, 4> metrics{{{"accuracy", MetricKind::mean, BestValue::highest},
+                                                           {"margin", MetricKind::mean, BestValue::highest},
+                                                           {"chosen_reward", MetricKind::mean, BestValue::highest},
+                                                           {"rejected_reward", MetricKind::mean, BestValue::lowest}}};
 
   template <class Queue> static auto loss(Queue queue, const auto& sequences, const Hparams& hparams) {
     return preference_loss(queue, sequences,

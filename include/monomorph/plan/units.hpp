@@ -72,11 +72,26 @@ template <class R> constexpr bool chooses_unit(int unit) {
 /// Whether the recipe freezes single tensors of units, and not only whole units.
 template <class R> inline constexpr bool freezes_tensors = FinetuningAxis::Look::has_trains_parameter<finetuning_of<R>>;
 namespace detail {
+/// By unit and by the index of a tensor, what `holds(name, parameter_class)`. A policy compares names letter by letter,
+/// which takes a compiler long, and many rules and much of the plan ask: so it is asked once.
+template <class R> constexpr auto by_tensor(auto holds) {
+  std::array<std::array<bool, ParameterLayout::capacity>, n_units<R>> held{};
+  for (int unit = 0; unit < n_units<R>; ++unit) {
+    const ParameterLayout layout = unit_layout<R>(unit);
+    for (const TensorInfo& tensor : layout)
+      held[unit][tensor.index] = holds(parameter_name<R>(unit, tensor).view(), tensor.parameter_class);
+  }
+  return held;
+}
+template <class R>
+inline constexpr auto trained_by_name = by_tensor<R>([](std::string_view name, ParameterClass parameter_class) {
+  return finetuning_of<R>::trains_parameter(name, parameter_class);
+});
+
 /// Whether the recipe's finetuning trains a tensor.
 template <class R> constexpr bool chooses_tensor(int unit, const TensorInfo& tensor) {
   if constexpr (freezes_tensors<R>)
-    if (!finetuning_of<R>::trains_parameter(parameter_name<R>(unit, tensor).view(), tensor.parameter_class))
-      return false;
+    if (!trained_by_name<R>[unit][tensor.index]) return false;
   return chooses_unit<R>(unit);
 }
 template <class R>
@@ -107,11 +122,16 @@ template <class R> constexpr bool trains_tensor(int unit, const TensorInfo& tens
 
 /// Whether the recipe keeps matrices that are frozen in NF4.
 template <class R> inline constexpr bool quantizes = FinetuningAxis::Look::has_quantizes_parameter<finetuning_of<R>>;
+namespace detail {
+template <class R>
+inline constexpr auto quantized_by_name = by_tensor<R>([](std::string_view name, ParameterClass parameter_class) {
+  return finetuning_of<R>::quantizes_parameter(name, parameter_class);
+});
+}
 /// Whether a tensor is kept so.
 template <class R> constexpr bool quantizes_tensor(int unit, const TensorInfo& tensor) {
   if constexpr (quantizes<R>)
-    return tensor.is_parameter && !trains_tensor<R>(unit, tensor) &&
-           finetuning_of<R>::quantizes_parameter(parameter_name<R>(unit, tensor).view(), tensor.parameter_class);
+    return tensor.is_parameter && !trains_tensor<R>(unit, tensor) && detail::quantized_by_name<R>[unit][tensor.index];
   else
     return false;
 }

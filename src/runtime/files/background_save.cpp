@@ -34,6 +34,12 @@ template <class T> bool is_running(const std::future<T>& future, std::chrono::mi
   return future.valid() && future.wait_for(after) == std::future_status::timeout;
 }
 
+/// Begins to write this rank's file.
+std::future<CheckpointFile> begin_to_write(const CheckpointInProgress& checkpoint, std::span<const PartToSave> parts,
+                                           BackgroundPace& pace) {
+  return behind([&checkpoint, parts, &pace] { return checkpoint.write(parts, [&pace] { pace.rest(); }); });
+}
+
 }  // namespace
 
 BackgroundSave::BackgroundSave(const std::string& folder, CheckpointMetadata metadata, Communicator& communicator,
@@ -43,8 +49,12 @@ BackgroundSave::BackgroundSave(const std::string& folder, CheckpointMetadata met
       checkpoint_(std::make_unique<CheckpointInProgress>(folder, std::move(metadata), communicator, retention)),
       parts_(parts),
       before_completing_(std::move(before_completing)),
-      pace_(std::make_unique<BackgroundPace>()),
-      writing_(behind([this] { return checkpoint_->write(parts_, [this] { pace_->rest(); }); })) {}
+      pace_(std::make_unique<BackgroundPace>()) {
+  if (checkpoint_->has_leftovers())
+    completing_ = behind([this] { checkpoint_->remove_leftovers(); });
+  else
+    writing_ = begin_to_write(*checkpoint_, parts_, *pace_);
+}
 
 BackgroundSave::~BackgroundSave() {
   pace_->hurry();
@@ -56,6 +66,11 @@ bool BackgroundSave::is_busy(std::chrono::milliseconds after) const {
 }
 
 std::optional<SavedCheckpoint> BackgroundSave::advance() {
+  if (!all_have_written_ && !writing_.valid()) {  // leftovers were removed: nothing is written before they are gone
+    checkpoint_->clear([this] { completing_.get(); });
+    writing_ = begin_to_write(*checkpoint_, parts_, *pace_);
+    return std::nullopt;
+  }
   if (std::exchange(all_have_written_, true)) return checkpoint_->finish([this] { completing_.get(); });
   checkpoint_->gather([this] { return writing_.get(); }, parts_);
   completing_ = behind([this] { checkpoint_->complete(before_completing_); });

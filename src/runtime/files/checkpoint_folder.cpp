@@ -92,26 +92,22 @@ void rename_folder(const std::string& from, const std::string& to) {
   if (std::rename(from.c_str(), to.c_str()) != 0) throw_file_error("move a checkpoint to", to, errno);
 }
 
-/// A failure to delete is worth a warning, but never ends a training run.
-void remove_or_warn(const std::string& path, std::vector<std::string>& warnings) {
-  std::error_code failure;
-  filesystem::remove_all(path, failure);
-  if (failure) {
-    warnings.push_back(
-        fmt::format("[CHECKPOINT-08] cannot delete {}: {}; delete it by hand", in_quotes(path), failure.message()));
-  }
+void warn_of_kept(const std::string& path, const std::string& reason, std::vector<std::string>& warnings) {
+  warnings.push_back(fmt::format("[CHECKPOINT-08] cannot delete {}: {}; delete it by hand", in_quotes(path), reason));
 }
 
-/// Renamed first, so that no half-deleted folder is ever taken for a checkpoint.
-void discard(const std::string& folder, std::int64_t step, std::vector<std::string>& warnings) {
+/// Gives a checkpoint a name by which no folder is ever taken for one, half-deleted or not.   @return where it is then
+std::optional<std::string> move_to_trash(const std::string& folder, std::int64_t step,
+                                         std::vector<std::string>& warnings) {
   const std::string path = path_of(folder, step);
-  const std::string trash = fmt::format("{}/{}{}", folder, trash_prefix, step_folder_name(step));
-  if (std::rename(path.c_str(), trash.c_str()) != 0) {
-    warnings.push_back(fmt::format("[CHECKPOINT-08] cannot delete {}: {}; delete it by hand", in_quotes(path),
-                                   std::generic_category().message(errno)));
-    return;
-  }
-  remove_or_warn(trash, warnings);
+  std::string trash = fmt::format("{}/{}{}", folder, trash_prefix, step_folder_name(step));
+  if (std::rename(path.c_str(), trash.c_str()) == 0) return trash;
+  warn_of_kept(path, std::generic_category().message(errno), warnings);
+  return std::nullopt;
+}
+
+void discard(const std::string& folder, std::int64_t step, std::vector<std::string>& warnings) {
+  if (const auto trash = move_to_trash(folder, step, warnings)) remove_or_warn(*trash, warnings);
 }
 
 /// The metadata of a checkpoint, if it can be loaded.
@@ -194,28 +190,31 @@ std::string partial_path(const std::string& folder, std::int64_t step, std::int6
   return fmt::format("{}/{}{}-{:08x}", folder, partial_prefix, step_folder_name(step), token);
 }
 
-void remove_leftovers(const std::string& folder, std::vector<std::string>& warnings) {
-  for (const std::string& name : names_in(folder)) {
-    if (name.starts_with(partial_prefix) || name.starts_with(trash_prefix)) {
-      remove_or_warn(fmt::format("{}/{}", folder, name), warnings);
-    }
-  }
+std::vector<std::string> leftovers_in(const std::string& folder) {
+  std::vector<std::string> paths;
+  for (const std::string& name : names_in(folder))
+    if (name.starts_with(partial_prefix) || name.starts_with(trash_prefix))
+      paths.push_back(fmt::format("{}/{}", folder, name));
+  return paths;
 }
 
-void put_in_place(const std::string& complete, const std::string& folder, std::int64_t step,
-                  std::vector<std::string>& warnings) {
+void remove_or_warn(const std::string& path, std::vector<std::string>& warnings) {
+  std::error_code failure;
+  filesystem::remove_all(path, failure);
+  if (failure) warn_of_kept(path, failure.message(), warnings);
+}
+
+std::optional<std::string> put_in_place(const std::string& complete, const std::string& folder, std::int64_t step,
+                                        std::vector<std::string>& warnings) {
   sync_folder(complete);
   const std::string target = path_of(folder, step);
-  if (!exists(target)) {
-    rename_folder(complete, target);
-  } else if (::renameat2(AT_FDCWD, complete.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0) {
-    remove_or_warn(complete, warnings);  // it holds the replaced checkpoint now
-  } else {
-    // Some network file systems cannot exchange. The old checkpoint of this step goes first; earlier steps stay.
-    discard(folder, step, warnings);
-    rename_folder(complete, target);
-  }
-  sync_folder(folder);
+  const bool replaces = exists(target);
+  if (replaces && ::renameat2(AT_FDCWD, complete.c_str(), AT_FDCWD, target.c_str(), RENAME_EXCHANGE) == 0)
+    return complete;
+  // Some network file systems cannot exchange. The old checkpoint of this step goes away first; earlier steps stay.
+  const auto replaced = replaces ? move_to_trash(folder, step, warnings) : std::nullopt;
+  rename_folder(complete, target);
+  return replaced;
 }
 
 void discard_old(const std::string& folder, std::int64_t saved_step, const Retention& retention,

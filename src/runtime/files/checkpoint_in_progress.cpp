@@ -24,12 +24,6 @@
 namespace monomorph::runtime {
 namespace {
 
-/// The same number on all ranks, and another one in each save.
-std::int64_t new_token(Communicator& communicator) {
-  const std::int64_t local = std::random_device{}();
-  return all_gather_words(communicator, {&local, 1}).front();
-}
-
 constexpr std::size_t piece_bytes = std::size_t{1} << 20;
 
 /// A rank's parts as a safetensors file has them: what is not whole is a run of elements, with a note of where it lies.
@@ -96,9 +90,11 @@ CheckpointInProgress::CheckpointInProgress(std::string folder, CheckpointMetadat
       saved_{step_path(folder_, metadata_.step), {}} {
   check_retention(retention);
   metadata_.n_ranks = communicator.shards();
-  path_ = partial_path(folder_, metadata_.step, new_token(communicator));
+  const std::int64_t token = std::random_device{}();  // another one in each save
+  path_ = partial_path(folder_, metadata_.step, token);
   try {
     together(communicator, "create the folder of a checkpoint", [this] { create(); });
+    agree(token);
   } catch (const RankFailure&) {
     throw;  // other ranks may have begun to write
   } catch (const Error&) {
@@ -112,9 +108,27 @@ CheckpointInProgress::~CheckpointInProgress() { remove(); }
 void CheckpointInProgress::create() {
   if (communicator_.rank() > 0) return;
   create_folder(folder_);
-  remove_leftovers(folder_, saved_.warnings);
+  leftovers_ = leftovers_in(folder_);
   if (::mkdir(path_.c_str(), 0777) != 0) throw_file_error("create the folder", path_, errno);
   is_created_ = true;
+}
+
+/// What rank 0 has found and created is so on all ranks.
+void CheckpointInProgress::agree(std::int64_t token) {
+  const std::int64_t local[] = {token, leftovers_.empty() ? 0 : 1};
+  const std::vector<std::int64_t> words = all_gather_words(communicator_, local);
+  path_ = partial_path(folder_, metadata_.step, words[0]);
+  has_leftovers_ = words[1] != 0;
+}
+
+/// Those alone that were there when the save began: what lies there by now may be another run's, if this one was held
+/// up so long that another one has taken the folder.
+void CheckpointInProgress::remove_leftovers() {
+  for (const std::string& path : leftovers_) remove_or_warn(path, saved_.warnings);
+}
+
+void CheckpointInProgress::clear(const std::function<void()>& removed) {
+  leaving_when_a_rank_is_lost([&] { together(communicator_, "remove what earlier saves have left", removed); });
 }
 
 void CheckpointInProgress::remove() noexcept {
@@ -161,8 +175,10 @@ void CheckpointInProgress::complete(const std::function<void()>& before_completi
   if (communicator_.rank() > 0) return;
   write_metadata(path_, metadata_);
   before_completing();
-  put_in_place(path_, folder_, metadata_.step, saved_.warnings);
-  is_created_ = false;
+  const auto replaced = put_in_place(path_, folder_, metadata_.step, saved_.warnings);
+  is_created_ = false;  // at its path is what was replaced, or nothing
+  sync_folder(folder_);
+  if (replaced) remove_or_warn(*replaced, saved_.warnings);
   discard_old(folder_, metadata_.step, retention_, saved_.warnings);
 }
 
@@ -184,6 +200,7 @@ SavedCheckpoint save_checkpoint(const std::string& folder, CheckpointMetadata me
                                 std::span<const PartToSave> parts, const Retention& retention,
                                 const std::function<void()>& before_completing) {
   CheckpointInProgress checkpoint(folder, std::move(metadata), communicator, retention);
+  if (checkpoint.has_leftovers()) checkpoint.clear([&] { checkpoint.remove_leftovers(); });
   checkpoint.gather([&] { return checkpoint.write(parts); }, parts);
   return checkpoint.finish([&] { checkpoint.complete(before_completing); });
 }

@@ -1,9 +1,11 @@
 #pragma once
 #include <monomorph/runtime/files/checkpoint_folder.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace monomorph::runtime {
 
@@ -17,6 +19,14 @@ class CheckpointInProgress {
   CheckpointInProgress(const CheckpointInProgress&) = delete;
   /// Removes what has not become a checkpoint, unless it was left.
   ~CheckpointInProgress();
+
+  /// Whether earlier saves have left something, on all ranks alike: it is removed first, so that the disk need not have
+  /// room for it beside what is written.
+  bool has_leftovers() const { return has_leftovers_; }
+  /// Removes it. Rank 0's: on others it does nothing.
+  void remove_leftovers();
+  /// All ranks call it, with what removes the leftovers, or waits for it.
+  void clear(const std::function<void()>& removed);
 
   /// Writes this rank's file.   @param between_pieces called after every piece of its bytes
   CheckpointFile write(
@@ -34,6 +44,7 @@ class CheckpointInProgress {
 
  private:
   void create();
+  void agree(std::int64_t token);
   void remove() noexcept;
   void leaving_when_a_rank_is_lost(const std::function<void()>& act);
   void add_files_of_ranks(const CheckpointFile& local, std::span<const PartToSave> parts);
@@ -42,8 +53,10 @@ class CheckpointInProgress {
   CheckpointMetadata metadata_;
   Communicator& communicator_;
   const Retention retention_;
-  std::string path_;         ///< of the folder that is filled
-  bool is_created_ = false;  ///< by this rank, which removes it unless it becomes the checkpoint
+  std::string path_;                    ///< of the folder that is filled
+  bool is_created_ = false;             ///< by this rank, which removes it unless it becomes the checkpoint
+  std::vector<std::string> leftovers_;  ///< rank 0's: paths of when the folder was this run's for certain
+  bool has_leftovers_ = false;
   SavedCheckpoint saved_;
 };
 

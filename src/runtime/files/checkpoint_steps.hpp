@@ -2,6 +2,7 @@
 #include <monomorph/runtime/files/checkpoint_folder.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,13 +16,18 @@ std::string step_path(const std::string& folder, std::int64_t step);
 /// into another run's.   @param token another one in each save
 std::string partial_path(const std::string& folder, std::int64_t step, std::int64_t token);
 
-/// Removes what interrupted saves and deletions have left.   @param warnings receives what could not be removed
-void remove_leftovers(const std::string& folder, std::vector<std::string>& warnings);
+/// What interrupted saves and deletions have left: paths.   @throws [FILE-03]
+std::vector<std::string> leftovers_in(const std::string& folder);
 
-/// Makes a folder that is complete the checkpoint of its step, durably. One of the same step is replaced.
+/// Deletes a folder with all that is in it.   @param warnings receives that it could not be deleted, which ends no run
+void remove_or_warn(const std::string& path, std::vector<std::string>& warnings);
+
+/// Makes a folder that is complete the checkpoint of its step, which is durable when `folder` has been flushed.
+/// @return where the checkpoint of the same step is that it has taken the place of; it may be deleted then, and not
+///   before
 /// @throws [FILE-03]; then the folder stays where it was
-void put_in_place(const std::string& complete, const std::string& folder, std::int64_t step,
-                  std::vector<std::string>& warnings);
+std::optional<std::string> put_in_place(const std::string& complete, const std::string& folder, std::int64_t step,
+                                        std::vector<std::string>& warnings);
 
 /// @throws UsageError [CHECKPOINT-06] if no checkpoint would be kept
 void check_retention(const Retention& retention);

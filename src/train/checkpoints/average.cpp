@@ -2,8 +2,10 @@
 
 #include "runtime/comm/one_rank.hpp"
 #include "tensor_pieces.hpp"
+#include "train/weights/averaged_name.hpp"
 #include "train/weights/companion_files.hpp"
 #include "train/weights/special_token_ids.hpp"
+#include "weights_for_use.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
@@ -25,6 +27,12 @@ namespace monomorph::train {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// A weight as a model is used with it.
+const runtime::CheckpointReader::Tensor& weight_in(const runtime::CheckpointReader& checkpoint,
+                                                   const std::string& name) {
+  return *checkpoint.find(name_for_use(checkpoint, name));
+}
 
 [[noreturn]] void refuse(const runtime::CheckpointReader& first, const runtime::CheckpointReader& other,
                          const std::string& why) {
@@ -51,7 +59,7 @@ void check_alike(const runtime::CheckpointReader& first, const runtime::Checkpoi
   const std::vector<std::string> names = weight_names(first);
   if (names != weight_names(other)) refuse(first, other, "the names of their weights differ");
   for (const std::string& name : names) {
-    const runtime::CheckpointReader::Tensor &left = *first.find(name), &right = *other.find(name);
+    const runtime::CheckpointReader::Tensor &left = weight_in(first, name), &right = weight_in(other, name);
     if (left.shape != right.shape || left.dtype != right.dtype)
       refuse(first, other, fmt::format("{} has another shape or dtype there", in_quotes(name)));
     if (!is_floating_point(left.dtype))
@@ -79,10 +87,11 @@ class WeightedMean {
         total_(std::accumulate(shares_.begin(), shares_.end(), 0.0)) {}
 
   void give(const std::string& name, const runtime::ByteSink& sink) {
-    const runtime::CheckpointReader::Tensor& tensor = *checkpoints_.front().find(name);
+    const runtime::CheckpointReader::Tensor& tensor = weight_in(checkpoints_.front(), name);
     for_each_piece(tensor.n_elements, [&](std::int64_t first, std::int64_t n) {
       sums_.assign(static_cast<std::size_t>(n), 0);
-      for (std::size_t i = 0; i < checkpoints_.size(); ++i) add(checkpoints_[i], name, first, shares_[i]);
+      for (std::size_t i = 0; i < checkpoints_.size(); ++i)
+        add(checkpoints_[i], name_for_use(checkpoints_[i], name), first, shares_[i]);
       for (double& sum : sums_) sum /= total_;
       n_non_finite_ += std::ranges::count_if(sums_, [](double mean) { return !std::isfinite(mean); });
       narrow(sums_, tensor.dtype, bytes_);
@@ -156,7 +165,7 @@ AveragedCheckpoints average_checkpoints(const std::vector<std::string>& paths, s
   const runtime::CheckpointReader& first = checkpoints.front();
   const std::vector<std::string> names = weight_names(first);
   for (const std::string& name : names) {
-    const runtime::CheckpointReader::Tensor& tensor = *first.find(name);
+    const runtime::CheckpointReader::Tensor& tensor = weight_in(first, name);
     parts.push_back({{.name = name,
                       .dtype = tensor.dtype,
                       .shape = tensor.shape,
@@ -175,6 +184,8 @@ AveragedCheckpoints average_checkpoints(const std::vector<std::string>& paths, s
     saved.warnings.insert(saved.warnings.begin(),
                           "the state of the optimiser is left out: runs begin from the average by weights.from, and do "
                           "not resume from it");
+  if (std::ranges::any_of(checkpoints, has_average))
+    saved.warnings.push_back("the mean is of the moving averages of the weights, which the optimiser kept");
   if (mean.n_non_finite() > 0)
     saved.warnings.push_back(fmt::format("{} elements of the mean are not finite", mean.n_non_finite()));
   return {saved.path, std::move(saved.warnings)};

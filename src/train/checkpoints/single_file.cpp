@@ -2,11 +2,14 @@
 
 #include "pickled_tensors.hpp"
 #include "tensor_pieces.hpp"
+#include "train/weights/averaged_name.hpp"
+#include "weights_for_use.hpp"
 #include "zip_archive.hpp"
 
 #include <monomorph/core/atomic_file.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
+#include <monomorph/core/standard_streams.hpp>
 
 #include <fmt/format.h>
 
@@ -18,8 +21,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> names_of(const runtime::CheckpointReader& checkpoint, TensorsToWrite which) {
-  return which == TensorsToWrite::weights ? weight_names(checkpoint) : checkpoint.names();
+/// A tensor of the file, and the one of the checkpoint that it is.
+struct NamedTensor {
+  std::string name, source;
+};
+
+std::vector<NamedTensor> tensors_to_write(const runtime::CheckpointReader& checkpoint, TensorsToWrite which) {
+  std::vector<NamedTensor> tensors;
+  if (which == TensorsToWrite::all)
+    for (const std::string& name : checkpoint.names()) tensors.push_back({name, name});
+  else
+    for (const std::string& name : weight_names(checkpoint)) tensors.push_back({name, name_for_use(checkpoint, name)});
+  return tensors;
 }
 
 std::uint64_t byte_size(const runtime::CheckpointReader::Tensor& tensor) {
@@ -35,9 +48,12 @@ void give_tensor(runtime::CheckpointReader& checkpoint, const std::string& name,
   });
 }
 
-WrittenFile written(const runtime::CheckpointReader& checkpoint, const std::vector<std::string>& names) {
-  WrittenFile file{.n_tensors = std::ssize(names)};
-  for (const std::string& name : names) file.n_bytes += byte_size(*checkpoint.find(name));
+WrittenFile written(const runtime::CheckpointReader& checkpoint, TensorsToWrite which,
+                    const std::vector<NamedTensor>& tensors) {
+  if (which == TensorsToWrite::weights && has_average(checkpoint))
+    write_error_line("note: the weights are their moving average, which the optimiser kept");
+  WrittenFile file{.n_tensors = std::ssize(tensors)};
+  for (const NamedTensor& tensor : tensors) file.n_bytes += byte_size(*checkpoint.find(tensor.source));
   return file;
 }
 
@@ -63,14 +79,19 @@ std::vector<std::string> weight_names(const runtime::CheckpointReader& checkpoin
   return names;
 }
 
+bool has_average(const runtime::CheckpointReader& checkpoint) {
+  return std::ranges::any_of(weight_names(checkpoint),
+                             [&](const std::string& name) { return checkpoint.find(averaged_name(name)) != nullptr; });
+}
+
 WrittenFile write_consolidated(runtime::CheckpointReader& checkpoint, TensorsToWrite which, const std::string& path) {
-  const std::vector<std::string> names = names_of(checkpoint, which);
+  const std::vector<NamedTensor> names = tensors_to_write(checkpoint, which);
   std::vector<runtime::TensorToWrite> tensors;
-  for (const std::string& name : names) {
-    const runtime::CheckpointReader::Tensor& tensor = *checkpoint.find(name);
+  for (const NamedTensor& named : names) {
+    const runtime::CheckpointReader::Tensor& tensor = *checkpoint.find(named.source);
     tensors.push_back(
-        {.name = name, .dtype = tensor.dtype, .shape = tensor.shape, .give = [&](const runtime::ByteSink& sink) {
-           give_tensor(checkpoint, name, sink);
+        {.name = named.name, .dtype = tensor.dtype, .shape = tensor.shape, .give = [&](const runtime::ByteSink& sink) {
+           give_tensor(checkpoint, named.source, sink);
          }});
   }
   const runtime::CheckpointMetadata& metadata = checkpoint.metadata();
@@ -78,14 +99,14 @@ WrittenFile write_consolidated(runtime::CheckpointReader& checkpoint, TensorsToW
                              {{"format", "pt"},  // without it some readers refuse the file
                               {"monomorph.step", fmt::format("{}", metadata.step)},
                               {"monomorph.fingerprint", metadata.fingerprint}});
-  return written(checkpoint, names);
+  return written(checkpoint, which, names);
 }
 
 WrittenFile write_torch_file(runtime::CheckpointReader& checkpoint, TensorsToWrite which, const std::string& path) {
-  const std::vector<std::string> names = names_of(checkpoint, which);
+  const std::vector<NamedTensor> names = tensors_to_write(checkpoint, which);
   std::vector<PickledTensor> tensors;
-  for (const std::string& name : names)
-    tensors.push_back({name, checkpoint.find(name)->dtype, checkpoint.find(name)->shape});
+  for (const auto& [name, source] : names)
+    tensors.push_back({name, checkpoint.find(source)->dtype, checkpoint.find(source)->shape});
   AtomicFile file(path);
   ZipArchive archive([&](std::span<const std::byte> bytes) { file.write(bytes); });
   const auto add_text = [&](std::string_view name, std::string_view text) {
@@ -94,12 +115,12 @@ WrittenFile write_torch_file(runtime::CheckpointReader& checkpoint, TensorsToWri
   add_text("checkpoint/data.pkl", pickled(tensors));
   add_text("checkpoint/byteorder", "little");
   for (std::size_t i = 0; i < names.size(); ++i)
-    archive.add(fmt::format("checkpoint/data/{}", i), byte_size(*checkpoint.find(names[i])),
-                [&](const runtime::ByteSink& sink) { give_tensor(checkpoint, names[i], sink); });
+    archive.add(fmt::format("checkpoint/data/{}", i), byte_size(*checkpoint.find(names[i].source)),
+                [&](const runtime::ByteSink& sink) { give_tensor(checkpoint, names[i].source, sink); });
   add_text("checkpoint/version", "3\n");
   archive.finish();
   file.commit();
-  return written(checkpoint, names);
+  return written(checkpoint, which, names);
 }
 
 void check_output(const std::string& output, const std::vector<std::string>& checkpoints) {

@@ -14,6 +14,7 @@
 
 #include <monomorph/core/quantity_text.hpp>
 #include <monomorph/runtime/comm/collectives_check.hpp>
+#include <monomorph/runtime/files/checkpoint_folder.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -31,6 +32,15 @@ std::string describe_resume(const ResumeDecision& resume, const Hparams& hparams
       "resumes from {}, whose files have the sizes that they were saved with; their checksums are compared when the "
       "run reads them, or by monomorph-checkpoint verify",
       *resume.checkpoint);
+}
+
+void check_data_goes_on(const RunData& data, const std::string& checkpoint, const Hparams& hparams) {
+  data.check_same_files(checkpoint);
+  const runtime::CheckpointMetadata metadata = runtime::read_checkpoint_metadata(checkpoint);
+  RunState from;
+  from.step = metadata.step;
+  from.samples = metadata.sample_counter;
+  data.check_epochs(from, hparams);
 }
 
 std::string held_out_text(const RecipeProgram& recipe, const HeldOutSets& sets) {
@@ -69,7 +79,7 @@ std::string check(const RecipeProgram& recipe, Hparams hparams, LaunchedRanks ra
     for (std::string& line : check_start_weights(recipe, hparams)) resume.notes.push_back(std::move(line));
   for (std::string& line : check_teacher(recipe, hparams)) resume.notes.push_back(std::move(line));
   const RunData data(recipe, hparams);
-  if (resume.checkpoint) data.check_same_files(*resume.checkpoint);
+  if (resume.checkpoint) check_data_goes_on(data, *resume.checkpoint, hparams);
   const std::int64_t batch = hparams.batch.global_batch;
   const std::int64_t micro_batches = micro_batches_per_rank(hparams, ranks.all);
   std::string text = fmt::format(

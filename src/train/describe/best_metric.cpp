@@ -6,54 +6,43 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace monomorph::train {
 namespace {
 
-using KnownValue = std::pair<std::string_view, BestValue>;
-/// All that evaluations report of the model that is trained. A teacher's loss is not of it.
-constexpr auto known_values = std::to_array<KnownValue>({{"loss", BestValue::lowest},
-                                                         {"perplexity", BestValue::lowest},
-                                                         {"bits_per_byte", BestValue::lowest},
-                                                         // ContrastivePairs and Preferences
-                                                         {"accuracy", BestValue::highest},
-                                                         {"margin", BestValue::highest},
-                                                         {"chosen_reward", BestValue::highest},
-                                                         {"rejected_reward", BestValue::lowest},
-                                                         // Distillation
-                                                         {"cross_entropy", BestValue::lowest},
-                                                         {"divergence", BestValue::lowest},
-                                                         {"agreement", BestValue::highest}});
-
 bool predicts_from_tokens_before(const RecipeProgram& recipe) {
   return recipe.objective.over_tokens && recipe.predicts_next_token;
 }
 
-/// The names of what evaluations of a run report, as EvaluationResult::reported() has them.
-std::vector<std::string_view> reported_metrics(const RecipeProgram& recipe, const Hparams& hparams) {
-  std::vector<std::string_view> names{"loss"};
-  if (recipe.objective.over_tokens) names.emplace_back("perplexity");
-  if (predicts_from_tokens_before(recipe) && !hparams.data.tokenizer.value.empty()) names.emplace_back("bits_per_byte");
-  for (const ObjectiveMetric& metric : recipe.objective.metrics) names.push_back(metric.name);
-  return names;
+/// What evaluations of a run report, by the names that EvaluationResult::reported() has.
+std::vector<ObjectiveMetric> reported_metrics(const RecipeProgram& recipe, const Hparams& hparams) {
+  const auto falls = [](std::string_view name) { return ObjectiveMetric{.name = name, .best = BestValue::lowest}; };
+  std::vector<ObjectiveMetric> metrics{falls("loss")};
+  if (recipe.objective.over_tokens) metrics.push_back(falls("perplexity"));
+  if (predicts_from_tokens_before(recipe) && !hparams.data.tokenizer.value.empty())
+    metrics.push_back(falls("bits_per_byte"));
+  std::ranges::copy(recipe.objective.metrics, std::back_inserter(metrics));
+  return metrics;
 }
 
 }  // namespace
 
-BestValue best_value(const CheckpointHparams& hparams) {
-  if (hparams.best_is.value != BestValue::automatic) return hparams.best_is.value;
-  const auto* const known = std::ranges::find(known_values, hparams.best_metric.value, &KnownValue::first);
-  return known == known_values.end() ? BestValue::automatic : known->second;
+BestValue best_value(const RecipeProgram& recipe, const Hparams& hparams) {
+  const CheckpointHparams& checkpoint = hparams.checkpoint;
+  if (checkpoint.best_is.value != BestValue::unsaid) return checkpoint.best_is.value;
+  const std::vector<ObjectiveMetric> reported = reported_metrics(recipe, hparams);
+  const auto metric = std::ranges::find(reported, checkpoint.best_metric.value, &ObjectiveMetric::name);
+  return metric == reported.end() ? BestValue::unsaid : metric->best;
 }
 
 void check_best_metric(const RecipeProgram& recipe, const Hparams& hparams) {
   const std::string& metric = hparams.checkpoint.best_metric.value;
-  const std::vector<std::string_view> reported = reported_metrics(recipe, hparams);
+  std::vector<std::string_view> reported;
+  for (const ObjectiveMetric& one : reported_metrics(recipe, hparams)) reported.push_back(one.name);
   if (std::ranges::find(reported, metric) == reported.end()) {
     const bool lacks_tokenizer = metric == "bits_per_byte" && predicts_from_tokens_before(recipe);
     throw UsageError("HPARAM-23",
@@ -61,10 +50,10 @@ void check_best_metric(const RecipeProgram& recipe, const Hparams& hparams) {
                                  in_quotes(metric), recipe.name, fmt::join(reported, ", "),
                                  lacks_tokenizer ? ", or data.tokenizer, by which bytes are counted" : ""));
   }
-  if (best_value(hparams.checkpoint) == BestValue::automatic)
+  if (best_value(recipe, hparams) == BestValue::unsaid)
     throw UsageError("HPARAM-24",
-                     fmt::format("checkpoint.best_is must be \"lowest\" or \"highest\", as it is not known which value "
-                                 "of checkpoint.best_metric = {} is the best",
+                     fmt::format("checkpoint.best_is must be \"lowest\" or \"highest\", as checkpoint.best_metric = {} "
+                                 "does not say which of its values is the best",
                                  in_quotes(metric)));
 }
 

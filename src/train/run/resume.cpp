@@ -4,6 +4,7 @@
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
+#include <monomorph/core/standard_streams.hpp>
 #include <monomorph/runtime/files/checkpoint_folder.hpp>
 #include <monomorph/train/run/folder/run_folder.hpp>
 #include <monomorph/train/run/saving/run_checkpoint.hpp>
@@ -31,14 +32,21 @@ std::optional<std::string> checkpoint_to_resume(const Hparams& hparams, std::vec
   return find_checkpoint(resume);
 }
 
+/// The latest checkpoint of the run, or the latest before a step. Those that are broken are passed over and named.
+std::optional<std::string> latest_whole(const Hparams& hparams, std::optional<std::int64_t> before = std::nullopt) {
+  std::vector<std::string> broken;
+  const auto latest = runtime::latest_checkpoint(checkpoint_folder(hparams), &broken, before);
+  for (const std::string& line : broken) write_error_line("warning: " + line);
+  return latest;
+}
+
 /// @throws [CHECKPOINT-05]
 std::string earlier_checkpoint(const Hparams& hparams, const std::string& damaged) {
-  const std::string folder = checkpoint_folder(hparams);
-  const auto earlier = runtime::latest_checkpoint(folder, nullptr, runtime::read_checkpoint_metadata(damaged).step);
+  const auto earlier = latest_whole(hparams, runtime::read_checkpoint_metadata(damaged).step);
   if (!earlier)
     throw Error("CHECKPOINT-05", fmt::format("{} is damaged, and there is no earlier checkpoint in {}; start afresh in "
                                              "another run.output_dir, or bring a copy back",
-                                             in_quotes(damaged), in_quotes(folder)));
+                                             in_quotes(damaged), in_quotes(checkpoint_folder(hparams))));
   return *earlier;
 }
 
@@ -95,9 +103,12 @@ ResumeDecision resolve_resume_together(const RecipeProgram& recipe, const Hparam
   return resume;
 }
 
-std::optional<std::string> latest_together(const Hparams& hparams, const World& world, std::int64_t samples) {
-  return agreed_path(world, fmt::format("checkpoint to go back to from sample {}", samples),
-                     [&] { return runtime::latest_checkpoint(checkpoint_folder(hparams)); });
+std::optional<std::string> latest_together(const Hparams& hparams, const World& world, std::int64_t samples,
+                                           const std::optional<std::string>& damaged) {
+  const std::string key =
+      fmt::format("checkpoint to go back to from sample {} instead of {}", samples, damaged.value_or("none"));
+  return agreed_path(world, key,
+                     [&] { return damaged ? earlier_checkpoint(hparams, *damaged) : latest_whole(hparams); });
 }
 
 void note_memory(const RecipeProgram& recipe, const Hparams& hparams, LaunchedRanks ranks,

@@ -28,9 +28,13 @@ ResumeDecision resolve_resume(const RecipeProgram& recipe, const Hparams& hparam
 ResumeDecision resolve_resume_together(const RecipeProgram& recipe, const Hparams& hparams, const World& world,
                                        const std::optional<std::string>& damaged = std::nullopt);
 
-/// The latest whole checkpoint of the run, as rank 0 finds it, for all ranks; nothing if there is none.
+/// The latest whole checkpoint of the run, as rank 0 finds it, for all ranks; nothing if there is none. Rank 0 warns of
+/// broken ones of later steps.
 /// @param samples that the run has drawn, a number by which ranks know this search from others
-std::optional<std::string> latest_together(const Hparams& hparams, const World& world, std::int64_t samples);
+/// @param damaged a checkpoint that turned out to be damaged: an earlier one is taken
+/// @throws Error [CHECKPOINT-05] on rank 0: there is none before the damaged one
+std::optional<std::string> latest_together(const Hparams& hparams, const World& world, std::int64_t samples,
+                                           const std::optional<std::string>& damaged = std::nullopt);
 
 /// Adds a note if the machine may not have enough memory at present.   @throws [RUN-16]
 void note_memory(const RecipeProgram& recipe, const Hparams& hparams, LaunchedRanks ranks,

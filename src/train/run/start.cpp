@@ -6,16 +6,14 @@
 #include "train/describe/run_memory.hpp"
 #include "train/run/data/reference_sets.hpp"
 #include "train/run/fitting_step.hpp"
+#include "train/run/resumed_state.hpp"
 #include "train/run/saving/best_counter.hpp"
 #include "train/run/weights/start_weights.hpp"
 #include "train/run/weights/teacher_weights.hpp"
 #include "train/step/loss_scale.hpp"
 
 #include <monomorph/core/atomic_file.hpp>
-#include <monomorph/core/standard_streams.hpp>
 #include <monomorph/runtime/comm/together.hpp>
-#include <monomorph/runtime/files/checkpoint_reader.hpp>
-#include <monomorph/train/run/saving/run_checkpoint.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -27,28 +25,15 @@ namespace monomorph::train {
 namespace {
 
 /// Loads a checkpoint and returns the state of its run. Absent if it is damaged and checkpoint.resume=auto has found
-/// it: the rank that notices warns, and all ranks take an earlier checkpoint, because every restart of the job would
-/// find the same damage.
-std::optional<RunState> restored_state(const RecipeProgram& recipe, const Hparams& hparams,
-                                       const std::string& checkpoint, const RunData& data, TrainingStep& step,
-                                       Communicator& communicator) {
-  std::optional<RestoredRun> restored;
-  together(communicator, "load the checkpoint", [&] {
-    data.check_same_files(checkpoint);
-    try {
-      restored = restore_run(checkpoint, recipe, step, true, best_counter(hparams));
-    } catch (const runtime::DamagedCheckpoint& damage) {
-      if (hparams.checkpoint.resume.value != "auto") throw;
-      write_error_line(std::string("warning: ") + damage.what());
-    }
-  });
-  if (any_rank(communicator, !restored)) return std::nullopt;
-  if (!restored->same_precision) {  // another compute dtype needs another scale
-    restored->state.loss_scale = initial_loss_scale(recipe.compute_dtype, hparams.loss_scale);
-    restored->state.steps_at_scale = 0;
-    restored->state.teacher = 0;  // what is known of it is of numbers that were rounded otherwise
-  }
-  return restored->state;
+/// it: all ranks take an earlier checkpoint, because every restart of the job would find the same damage.
+std::optional<RunState> state_to_start_from(const RecipeProgram& recipe, const Hparams& hparams,
+                                            const std::string& checkpoint, const RunData& data, TrainingStep& step,
+                                            Communicator& communicator) {
+  together(communicator, "compare the data with the checkpoint's", [&] { data.check_same_files(checkpoint); });
+  const auto on_damage = hparams.checkpoint.resume.value == "auto" ? OnDamage::warn : OnDamage::fail;
+  const auto state = resumed_state(checkpoint, recipe, hparams, step, communicator, on_damage);
+  if (state) data.check_epochs(*state, hparams);
+  return state;
 }
 
 }  // namespace
@@ -80,10 +65,10 @@ Start start_run(const RecipeProgram& recipe, Hparams hparams, const World& world
     check_reference(recipe, hparams, *step, communicator);
   }
   while (!state) {
-    state = restored_state(recipe, hparams, *resume.checkpoint, data, *step, communicator);
+    state = state_to_start_from(recipe, hparams, *resume.checkpoint, data, *step, communicator);
     if (!state)
       resume = resolve_resume_together(recipe, hparams, world, resume.checkpoint);
-    else if (auto line = note_other_best(*resume.checkpoint, hparams))
+    else if (auto line = note_other_best(*resume.checkpoint, recipe, hparams))
       notes.push_back(std::move(*line));
   }
   for (std::string& line : load_teacher(recipe, hparams, *step, communicator, *state, resume.checkpoint.has_value()))

@@ -7,6 +7,7 @@
 #include "train/run/ranks/config_consistency.hpp"
 #include "train/run/ranks/connect_data_parallel.hpp"
 #include "train/run/ranks/peer_failure.hpp"
+#include "train/run/resumed_state.hpp"
 #include "train/run/run_observer.hpp"
 #include "train/run/saving/best_counter.hpp"
 #include "train/run/saving/run_saver.hpp"
@@ -23,6 +24,7 @@
 #include <monomorph/plan/schedule.hpp>
 #include <monomorph/runtime/comm/together.hpp>
 #include <monomorph/runtime/comm/world.hpp>
+#include <monomorph/runtime/files/checkpoint_folder.hpp>
 #include <monomorph/train/run/saving/run_checkpoint.hpp>
 
 #include <fmt/format.h>
@@ -47,11 +49,13 @@ class Trainer {
   MicroBatch next_batch();
   void count(const StepOutcome& outcome);
   void go_back();
+  void check_data_lasts(const RunState& from) const;
+  void drop_later(std::int64_t step);
   void put_scalars();
   void evaluate_now();
   std::optional<double> value_of_best(const std::vector<NamedEvaluation>& results) const;
   void save();
-  void save_last() { save_last(state_, retention_of(hparams_)); }
+  void save_last() { save_last(state_, retention_of(recipe_, hparams_)); }
   void save_last(const RunState& state, const runtime::Retention& retention);
   RunSaver::Order order_to_save(const RunState& state, const runtime::Retention& retention);
   void advance_save();
@@ -119,7 +123,7 @@ Trainer::Trainer(const RecipeProgram& recipe, const World& world, const Parallel
       communicator_(communicator),
       loss_scaling_(loss_scaling_of(recipe.compute_dtype, hparams_.loss_scale)),
       spike_guard_(hparams_.spikes),
-      best_(best_counter(hparams_)),
+      best_(best_counter(recipe, hparams_)),
       state_(start.state),
       tracer_(communicator, state_.step, traced_steps, hparams_.run.output_dir.value),
       step_(std::move(start.step)),
@@ -294,8 +298,8 @@ void Trainer::stop_skipping() {
                   last_good_.step));
 }
 
-/// To the last checkpoint, but for the data: what was drawn since is not drawn again. Without a checkpoint the step
-/// that was a spike is only skipped.
+/// To the last checkpoint that is whole, but for the data: what was drawn since is not drawn again. Without a
+/// checkpoint the step that was a spike is only skipped.
 void Trainer::go_back() {
   moment_ = {"going back after step", state_.step};
   if (state_.rewinds == hparams_.spikes.most_rewinds.value)
@@ -304,24 +308,42 @@ void Trainer::go_back() {
                                       "spikes.action=skip, and go on by checkpoint.resume=auto",
                                       state_.step, state_.rewinds));
   saver_->wait();
-  const auto checkpoint = latest_together(hparams_, world_, state_.samples);
-  if (!checkpoint) return note("there is no checkpoint yet to go back to");
-  RunState earlier;
-  together(communicator_, "go back to a checkpoint",
-           [&] { earlier = restore_run(*checkpoint, recipe_, *step_, true, best_).state; });
-  note(fmt::format("going back to step {} by {}, and on with the data behind the spike", earlier.step, *checkpoint));
-  earlier.samples = state_.samples;
-  earlier.rewinds = state_.rewinds + 1;
-  earlier.product_table = state_.product_table;
-  earlier.teacher = state_.teacher;
-  state_ = last_good_ = earlier;
+  auto earlier = load_earlier(recipe_, hparams_, world_, *step_, communicator_, state_.samples);
+  if (!earlier) return note("there is no checkpoint yet to go back to");
+  earlier->state.samples = state_.samples;
+  earlier->state.rewinds = state_.rewinds + 1;
+  earlier->state.product_table = state_.product_table;
+  earlier->state.teacher = state_.teacher;
+  check_data_lasts(earlier->state);
+  note(fmt::format("going back to step {} by {}, and on with the data behind the spike", earlier->state.step,
+                   earlier->path));
+  state_ = last_good_ = earlier->state;
   last_evaluated_ = -1;
   all_have_written_ = false;
   put_scalars();
-  if (log_) log_->go_back(state_.step);
+  saver_->go_back(state_.step);
+  together(communicator_, "go back in the run's folders", [this] { drop_later(state_.step); });
   observer_.reset();
   if (auto observer = RunObserver::of(recipe_, hparams_, communicator_, state_.step))
     observer_.emplace(std::move(*observer));
+}
+
+/// A step that is done again draws samples of its own, which the run was not long enough for when it began.
+void Trainer::check_data_lasts(const RunState& from) const try {
+  data_.check_epochs(from, hparams_);
+} catch (const UsageError& failure) {  // the run's length was right when it began, so this is no wrong usage
+  throw Error(failure.id(), fmt::format("the run can't go back to step {} behind a spike: {}; or set "
+                                        "spikes.action=skip, and go on by checkpoint.resume=auto",
+                                        from.step, failure.text()));
+}
+
+/// Checkpoints of later steps, which were passed over because they are damaged, and records. Rank 0's.
+void Trainer::drop_later(std::int64_t step) {
+  if (!log_) return;
+  log_->check_ownership();
+  if (const auto aside = runtime::set_aside_later(checkpoint_folder(hparams_), step))
+    note(fmt::format("the checkpoints of later steps, which this run does not go on from, are now in {}", *aside));
+  log_->go_back(step);
 }
 
 bool Trainer::save_is_due() const {
@@ -363,7 +385,7 @@ RunSaver::Order Trainer::order_to_save(const RunState& state, const runtime::Ret
 
 void Trainer::save() {
   moment_ = {"saving the checkpoint of step", state_.step};
-  saver_->save(order_to_save(state_, retention_of(hparams_)));
+  saver_->save(order_to_save(state_, retention_of(recipe_, hparams_)));
 }
 
 void Trainer::save_last(const RunState& state, const runtime::Retention& retention) {

@@ -152,6 +152,7 @@ void AdapterFolder::read(const std::string& name, std::int64_t first, View to) {
       element += n;
       left -= n;
     }
+    held_.add(bytes.size(), [&] { file_->release(); });
   });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include "train/weights/adapter_places.hpp"
+#include "train/weights/held_pages.hpp"
 #include "train/weights/model_folder.hpp"
 #include "train/weights/weights_source.hpp"
 
@@ -60,6 +61,7 @@ class AdapterFolder : public WeightsSource {
   std::map<std::string, Tensor> tensors_;
   std::vector<std::string> unused_;
   std::vector<std::byte> buffer_;
+  HeldPages held_;
 };
 
 /// A model's weights, and adapters from elsewhere.
@@ -71,6 +73,8 @@ class AdaptedWeights : public WeightsSource {
   std::string where() const override { return base_->where() + " and " + adapters_->where(); }
   std::vector<std::string> unused() const override;
   const Shape* find(const std::string& name) const override { return of(name).find(name); }
+  std::optional<std::int64_t> rows_said(const std::string& name) const override { return of(name).rows_said(name); }
+  void check_copies() override { base_->check_copies(); }
   void read(const std::string& name, std::int64_t first, View to) override { of(name).read(name, first, to); }
   bool read_nf4(const std::string& name, const Nf4Matrix& to) override { return of(name).read_nf4(name, to); }
   void dequantize_nf4(const std::string& name, View to) override { of(name).dequantize_nf4(name, to); }

@@ -30,9 +30,8 @@ constexpr std::array masked_head{TensorRow{"head.bias", "cls.predictions.bias"},
                                  TensorRow{"transform.bias", "cls.predictions.transform.dense.bias"},
                                  TensorRow{"final_norm.weight", "cls.predictions.transform.LayerNorm.weight"},
                                  TensorRow{"final_norm.bias", "cls.predictions.transform.LayerNorm.bias"}};
-/// Some files have the tied table, and the bias, a second time.
-constexpr std::array<std::string_view, 3> masked_buffers{bert_buffers[0], "cls.predictions.decoder.weight",
-                                                         "cls.predictions.decoder.bias"};
+constexpr std::array masked_copies{TensorRow{"embedding.weight", "cls.predictions.decoder.weight"},
+                                   TensorRow{"head.bias", "cls.predictions.decoder.bias"}};
 constexpr std::array<std::string_view, 3> heads_beside_masked{"pooler.", "cls.seq_relationship.", "classifier."};
 
 constexpr PortableModel masked_base() {
@@ -64,12 +63,13 @@ const Family masked_bert{.model_type = "bert",
                          .config = masked_config,
                          .ignored = bert_ignored,
                          .tensors = masked_tensors,
-                         .buffers = masked_buffers,
+                         .buffers = bert_buffers,
                          .optional_prefix = "bert.",
                          .shared_row = bert_rows::token_type(token_types),
                          .older_names = bert_older_names,
                          .other_heads = heads_beside_masked,
                          .trunk = "bert.",
-                         .head = masked_head};
+                         .head = masked_head,
+                         .copies = masked_copies};
 
 }  // namespace monomorph::train

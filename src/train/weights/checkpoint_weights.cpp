@@ -8,12 +8,15 @@
 #include <monomorph/block/scaled_products.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
+#include <monomorph/core/xxh64.hpp>
 #include <monomorph/train/step/quantized_matrix.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <set>
+#include <span>
 
 namespace monomorph::train {
 namespace {
@@ -86,6 +89,7 @@ bool CheckpointWeights::read_nf4(const std::string& name, const Nf4Matrix& to) {
   if (!in_nf4_.contains(name)) return false;
   for_each_part(name, to, [&](const std::string& part, View view) {
     reader_.read(part, 0, {view.data, static_cast<std::size_t>(view.bytes())});
+    note_read(static_cast<std::size_t>(view.bytes()));
   });
   return true;
 }
@@ -93,6 +97,27 @@ bool CheckpointWeights::read_nf4(const std::string& name, const Nf4Matrix& to) {
 const Shape* CheckpointWeights::find(const std::string& name) const {
   const auto found = shapes_.find(name);
   return found == shapes_.end() ? nullptr : &found->second;
+}
+
+void CheckpointWeights::note_read(std::size_t bytes) {
+  held_.add(bytes, [&] { reader_.release(); });
+}
+
+std::optional<std::int64_t> CheckpointWeights::rows_said(const std::string& name) const {
+  if (!is_of_vocabulary(name) && name != position_table) return std::nullopt;
+  const auto& facts = reader_.metadata().recipe_facts;
+  const auto said = facts.find(is_of_vocabulary(name) ? "model.vocab_size" : "model.context_length");
+  if (said == facts.end()) return std::nullopt;
+  std::int64_t rows = 0;
+  std::from_chars(said->second.data(), said->second.data() + said->second.size(), rows);
+  return rows;
+}
+
+std::uint64_t CheckpointWeights::identity() const {
+  Xxh64 hash;
+  for (const runtime::CheckpointFile& file : reader_.metadata().files)
+    hash.update(std::as_bytes(std::span(file.checksums)));
+  return hash.digest();
 }
 
 const runtime::CheckpointReader::Tensor& CheckpointWeights::found(const std::string& name) const {
@@ -103,6 +128,7 @@ void CheckpointWeights::read_region(const std::string& name, const Region& regio
   const DType dtype = *dtype_of(found(name).dtype);
   read_converted(dtype, to, buffer_, [&](std::int64_t done, std::span<std::byte> bytes) {
     reader_.read(name_for_use(reader_, name), region, first + done, bytes);
+    note_read(bytes.size());
   });
 }
 

@@ -5,6 +5,7 @@
 #include "train/weights/checkpoint_weights.hpp"
 #include "train/weights/file_dtype.hpp"
 #include "train/weights/stream_elements.hpp"
+#include "train/weights/written_numbers.hpp"
 
 #include <monomorph/core/atomic_file.hpp>
 #include <monomorph/core/error.hpp>
@@ -117,13 +118,17 @@ bool share_a(WeightsSource& weights, const std::vector<PlacedAdapter>& shared) {
 }
 
 /// As one matrix of peft's: small, beside the weights.
-std::vector<std::byte> bytes_of(const PlacedAdapter& adapter, WeightsSource& weights, DType dtype) {
+std::vector<std::byte> bytes_of(const PlacedAdapter& adapter, WeightsSource& weights, DType dtype,
+                                WrittenNumbers& written) {
   std::vector<std::byte> bytes, of_block;
   const View matrix = sized(bytes, dtype, adapter.shape);  // zeros
   for (const AdapterBlock& block : adapter.blocks) {
     const auto& [rows, cols] = block.tensor.shape;
-    cpu::copy(cpu::Queue{}, read_whole(weights, block.tensor, dtype, of_block),
-              matrix.rows(block.first_row, rows).columns(block.first_col, cols));
+    const View values = read_whole(weights, block.tensor, dtype, of_block);
+    written.count(block.tensor.name, values, [&, name = block.tensor.name](View numbers) {
+      weights.read(name, 0, numbers.reshaped({1, numbers.elements()}));
+    });
+    cpu::copy(cpu::Queue{}, values, matrix.rows(block.first_row, rows).columns(block.first_col, cols));
   }
   return bytes;
 }
@@ -139,21 +144,24 @@ std::string targets_text(const AdapterRanks& ranks, std::int64_t usual) {
 }  // namespace
 
 std::string export_adapters(const RecipeProgram& recipe, const std::string& checkpoint, const std::string& folder,
-                            DType dtype) {
+                            DType dtype, const std::function<void(std::string_view)>& warn) {
   const LowRankSpec& spec = adapters_of(recipe);
   const Family& family = family_for(recipe);
   CheckpointWeights weights(checkpoint, recipe);
   std::vector<PlacedAdapter> adapters = placed_adapters(family, recipe, JoinedAdapters::shared);
   if (!share_a(weights, adapters)) adapters = placed_adapters(family, recipe, JoinedAdapters::stacked);
   create_adapter_folder(folder);
+  WrittenNumbers written;
   std::vector<runtime::TensorToWrite> to_write;
   for (const PlacedAdapter& adapter : adapters)
-    to_write.push_back({.name = adapter.name,
-                        .dtype = file_dtype(dtype),
-                        .shape = {adapter.shape.rows, adapter.shape.cols},
-                        .give = [&](const runtime::ByteSink& sink) { sink(bytes_of(adapter, weights, dtype)); }});
+    to_write.push_back(
+        {.name = adapter.name,
+         .dtype = file_dtype(dtype),
+         .shape = {adapter.shape.rows, adapter.shape.cols},
+         .give = [&](const runtime::ByteSink& sink) { sink(bytes_of(adapter, weights, dtype, written)); }});
   runtime::write_safetensors(fmt::format("{}/{}", folder, adapter_weights_name), to_write, {{"format", "pt"}});
   write_config(fmt::format("{}/{}", folder, adapter_config_name), spec, family, adapters, imported_from(checkpoint));
+  for (const std::string& line : written.warnings(checkpoint)) warn(line);
   return fmt::format("{}: adapters of rank {} for {}, in {}, as peft has them", folder, spec.rank.value,
                      targets_text(ranks_by_target(family, adapters), spec.rank), name_of(dtype));
 }

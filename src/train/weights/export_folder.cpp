@@ -7,6 +7,7 @@
 #include "train/weights/sentence_modules.hpp"
 #include "train/weights/stream_elements.hpp"
 #include "train/weights/tensor_places.hpp"
+#include "train/weights/written_numbers.hpp"
 
 #include <monomorph/core/atomic_file.hpp>
 #include <monomorph/core/error.hpp>
@@ -33,12 +34,15 @@ class TensorStream {
  public:
   TensorStream(CheckpointWeights& weights, DType dtype) : weights_(weights), dtype_(dtype) {}
 
+  const WrittenNumbers& written() const { return written_; }
+
   void give(const PlacedTensor& tensor, const runtime::ByteSink& sink) {
     if (tensor.parts.empty()) return give_zeros(tensor.elements(), sink);
     if (tensor.transposed) return give_transposed(tensor, sink);
     give_zeros(tensor.unused_rows * tensor.cols, sink);
     for (const PlacedPart& part : tensor.parts)
-      stream_elements(weights_, part.name, part.first_row * part.shape.cols, part.shape.elements(), dtype_, sink);
+      stream_elements(weights_, part.name, part.first_row * part.shape.cols, part.shape.elements(), dtype_, written_,
+                      sink);
   }
 
  private:
@@ -57,6 +61,7 @@ class TensorStream {
       for (const PlacedPart& part : tensor.parts) {
         const View columns = sized(read_, dtype_, {part.shape.rows, n});
         weights_.read_columns(part.name, first, columns);
+        written_.count(part.name, columns, [&](View numbers) { weights_.read_columns(part.name, first, numbers); });
         transpose(columns, rows.columns(first_row, part.shape.rows));
         first_row += part.shape.rows;
       }
@@ -75,6 +80,7 @@ class TensorStream {
   CheckpointWeights& weights_;
   DType dtype_;
   std::vector<std::byte> read_, transposed_;
+  WrittenNumbers written_;
 };
 
 std::vector<PlacedTensor> taken_out(std::vector<PlacedTensor>& tensors, bool PlacedTensor::*which) {
@@ -204,6 +210,7 @@ std::string export_folder(const RecipeProgram& recipe, const std::string& checkp
   std::int64_t n_bytes = write_weights(folder, files, stream, options.dtype);
   if (portable.embedding) n_bytes += write_sentence_modules(folder, portable, projection, stream, options.dtype);
   write_text_file(folder + "/config.json", config_text(family, portable, options));
+  for (const std::string& line : stream.written().warnings(checkpoint)) options.warn(line);
   return fmt::format("{}: {} of {} weights in {}, as {}{}", folder, format_bytes(n_bytes), name_of(options.dtype),
                      files.size() == 1 ? "one file" : fmt::format("{} files", files.size()), family.architecture,
                      recipe.low_rank != nullptr ? ", adapters merged" : "");

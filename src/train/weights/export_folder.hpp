@@ -1,11 +1,14 @@
 #pragma once
 #include <monomorph/core/dtype.hpp>
+#include <monomorph/core/standard_streams.hpp>
 #include <monomorph/train/describe/recipe_program.hpp>
 
 #include <nlohmann/json.hpp>
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 
 namespace monomorph::train {
 
@@ -18,6 +21,7 @@ struct ExportOptions {
   /// What config.json says of special_token_keys. Of families whose positions begin behind the token that fills texts
   /// up, there are as many as this one's says, or as usual if it is none.
   nlohmann::json special_tokens = nlohmann::json::object();
+  std::function<void(std::string_view)> warn = write_error_line;  ///< is given a line for what is NaN or infinite
 };
 
 /// Writes a checkpoint's parameters, adapters merged into them, and the recipe's model as a folder of Hugging Face's:

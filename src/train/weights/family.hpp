@@ -67,6 +67,7 @@ struct Family {
   std::string_view trunk{};
   std::span<const TensorRow> head{};
   const Family* with_masked_head = nullptr;  ///< the same with a head for masked tokens
+  std::span<const TensorRow> copies{};       ///< what some files have a second time
 };
 
 /// All that there are, those that say less first.

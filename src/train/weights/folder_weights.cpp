@@ -7,6 +7,7 @@
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
+#include <monomorph/core/hash.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -98,6 +99,14 @@ std::optional<std::string> FolderWeights::name_in_file(const std::string& name) 
   return std::nullopt;
 }
 
+/// The weight that a tensor is meant to be a second time; empty if it is not.
+std::string_view FolderWeights::original_of(const std::string& name, bool tied_head) const {
+  if (tied_head && name == "lm_head.weight") return "embedding.weight";
+  const auto& copies = model_.family->copies;
+  const auto found = std::ranges::find(copies, name, &TensorRow::theirs);
+  return found == copies.end() ? "" : found->ours;
+}
+
 /// What becomes of a tensor that no weights are read from.
 void FolderWeights::sort_out(const std::string& name, const RecipeProgram& recipe) {
   const Family& family = *model_.family;
@@ -108,7 +117,10 @@ void FolderWeights::sort_out(const std::string& name, const RecipeProgram& recip
   const auto is_of_head = [&](std::string_view head) {
     return name.starts_with(head) || name.starts_with(std::string(family.optional_prefix) + std::string(head));
   };
-  if (recipe.model->tied_head && name == "lm_head.weight") return;  // a second copy of the table
+  if (const std::string_view original = original_of(name, recipe.model->tied_head); !original.empty()) {
+    copies_.push_back({*tensors_.find(name), std::string(original)});
+    return;
+  }
   if (std::ranges::any_of(family.buffers, is_buffer)) return;
   (std::ranges::any_of(family.other_heads, is_of_head) ? of_other_heads_ : unused_).push_back(name);
 }
@@ -172,10 +184,48 @@ bool FolderWeights::read_nf4(const std::string& name, const Nf4Matrix& to) {
   const auto found = in_nf4_.find(name);
   if (found == in_nf4_.end()) return false;
   train::read_nf4(found->second, to, scale_changes_);
+  note_read(static_cast<std::size_t>(to.codes.bytes()));
   return true;
 }
 
-void FolderWeights::dequantize_nf4(const std::string& name, View to) { dequantize(in_nf4_.at(name), to); }
+void FolderWeights::dequantize_nf4(const std::string& name, View to) {
+  dequantize(in_nf4_.at(name), to);
+  note_read(static_cast<std::size_t>(to.elements() / 2));
+}
+
+void FolderWeights::note_read(std::size_t bytes) {
+  held_.add(bytes, [&] {
+    tensors_.release();
+    if (of_projection_) of_projection_->release();
+  });
+}
+
+std::optional<std::int64_t> FolderWeights::rows_said(const std::string& name) const {
+  if (is_of_vocabulary(name)) return model_.portable.model.vocab_size;
+  if (name == position_table) return model_.portable.model.context_length;
+  return std::nullopt;
+}
+
+std::uint64_t FolderWeights::identity() const {
+  std::uint64_t identity = tensors_.identity();
+  if (of_projection_) identity ^= of_projection_->identity();
+  for (const auto& [name, value] : facts_of(model_.portable)) identity = fnv1a_64(value, fnv1a_64(name, identity));
+  return identity;
+}
+
+void FolderWeights::check_copies() {
+  for (const SecondCopy& copy : copies_) {
+    if (is_copy(copy, *this)) continue;
+    throw UsageError(
+        "WEIGHTS-15",
+        fmt::format("{} in {} is not the copy of {} that a tied model has; {}", in_quotes(copy.tensor.entry->name),
+                    in_quotes(copy.tensor.file->path()), copy.original,
+                    model_.portable.has_masked_head
+                        ? "remove the tensor there, or give another model"
+                        : "give the recipe a head of its own (tied_head = false) and set tie_word_embeddings to false "
+                          "in config.json, or remove the tensor there"));
+  }
+}
 
 std::string FolderWeights::note_of_reading() const {
   if (scale_changes_.none()) return "";
@@ -234,6 +284,7 @@ void FolderWeights::read_parts(const std::string& name, std::int64_t first, View
       const View taken(to.data, to.dtype, {1, n});
       read_converted(part.dtype, taken, buffer_, [&](std::int64_t done, std::span<std::byte> bytes) {
         gather(part, first + done, std::ssize(bytes) / size_of(part.dtype), bytes.data());
+        note_read(bytes.size());
       });
       to = View(to.data + n * size_of(to.dtype), to.dtype, {1, to.elements() - n});
       first += n;

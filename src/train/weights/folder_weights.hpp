@@ -1,13 +1,16 @@
 #pragma once
 #include "train/weights/bits_and_bytes.hpp"
+#include "train/weights/held_pages.hpp"
 #include "train/weights/model_folder.hpp"
 #include "train/weights/quantized_weights.hpp"
 #include "train/weights/scale_changes.hpp"
+#include "train/weights/second_copy.hpp"
 #include "train/weights/tensor_places.hpp"
 
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace monomorph::train {
@@ -27,6 +30,9 @@ class FolderWeights : public WeightsSource {
   /// A line for what the model there makes of hidden states, which no recipe does; nothing if there is none.
   std::optional<std::string> note_of_other_heads() const;
   const Shape* find(const std::string& name) const override;
+  std::optional<std::int64_t> rows_said(const std::string& name) const override;
+  void check_copies() override;
+  std::uint64_t identity() const override;
   void read(const std::string& name, std::int64_t first, View to) override;
   bool read_nf4(const std::string& name, const Nf4Matrix& to) override;
   void dequantize_nf4(const std::string& name, View to) override;
@@ -47,6 +53,8 @@ class FolderWeights : public WeightsSource {
   /// The name that the file has for one of a family's; nothing if it has none.
   std::optional<std::string> name_in_file(const std::string& name) const;
   void sort_out(const std::string& name, const RecipeProgram& recipe);
+  std::string_view original_of(const std::string& name, bool tied_head) const;
+  void note_read(std::size_t bytes);
   void add_projection(const PlacedTensor& placed);
   void take_shared_row(const FolderTensors::Tensor& tensor, std::int64_t width);
   void add_shared_row(std::int64_t first, View to);
@@ -64,8 +72,10 @@ class FolderWeights : public WeightsSource {
   ScaleChanges scale_changes_;
   DequantizedWeights numbers_;
   std::vector<std::string> unused_, of_other_heads_;
+  std::vector<SecondCopy> copies_;
   std::vector<double> shared_row_;  ///< empty: nothing is added
   std::vector<std::byte> buffer_;
+  HeldPages held_;
 };
 
 }  // namespace monomorph::train

@@ -6,43 +6,10 @@
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/train/step/host_pieces.hpp>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
-#include <cstring>
 
 namespace monomorph::train {
 namespace {
-
-/// Numbers whose exponent has all bits set.
-template <class Bits> std::int64_t with_full_exponent(View view, Bits exponent) {
-  std::int64_t n = 0;
-  for (std::int64_t i = 0; i < view.elements(); ++i) {
-    Bits bits;
-    std::memcpy(&bits, view.data + i * static_cast<std::int64_t>(sizeof(Bits)), sizeof(Bits));
-    n += (bits & exponent) == exponent ? 1 : 0;
-  }
-  return n;
-}
-
-std::int64_t non_finite(View view) {
-  switch (view.dtype) {
-    case DType::fp64:
-      return with_full_exponent<std::uint64_t>(view, 0x7FF0'0000'0000'0000);
-    case DType::fp32:
-      return with_full_exponent<std::uint32_t>(view, 0x7F80'0000);
-    case DType::bf16:
-      return with_full_exponent<std::uint16_t>(view, 0x7F80);
-    case DType::fp16:
-      return with_full_exponent<std::uint16_t>(view, 0x7C00);
-    case DType::e4m3:
-    case DType::e5m2:
-    case DType::u8:
-      break;  // no weights of ours have them
-  }
-  __builtin_unreachable();
-}
 
 /// One tensor of a source in the shape that the recipe has for it.
 class ResizedTensor {
@@ -152,21 +119,6 @@ void load_tensor(const StateTensor& tensor, ResizedTensor& from, HostPieces& pie
 }
 
 }  // namespace
-
-std::string warning_of(const NonFiniteNumbers& numbers, const std::string& where) {
-  if (numbers.empty()) return "";
-  constexpr std::size_t most_named = 4;
-  std::vector<std::string> named;
-  for (const auto& [name, n] : numbers)
-    if (named.size() < most_named) named.push_back(fmt::format("{} in {}", n, name));
-  return fmt::format("warning: [WEIGHTS-11] weights in {} are NaN or infinite: {}{}", where, fmt::join(named, ", "),
-                     numbers.size() > most_named ? fmt::format(", and more in {} tensors", numbers.size() - most_named)
-                                                 : "");
-}
-
-void count_non_finite(const std::string& name, View view, NonFiniteNumbers& numbers) {
-  if (const std::int64_t n = non_finite(view); n > 0) numbers[name] += n;
-}
 
 NonFiniteNumbers load_weights(WeightsSource& source, const WeightsHparams& choices,
                               const std::vector<StateTensor>& tensors, HostAccess& there) {

@@ -1,11 +1,11 @@
 #pragma once
+#include "train/weights/non_finite.hpp"
 #include "train/weights/weights_source.hpp"
 
 #include <monomorph/train/describe/recipe_program.hpp>
 #include <monomorph/train/hparams/hparams.hpp>
 #include <monomorph/train/step/training_step.hpp>
 
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -27,7 +27,10 @@ std::span<const std::string_view> facts_that_training_changes();
 /// learned.
 std::span<const std::string_view> facts_that_import_changes();
 
-/// Opens a folder of Hugging Face's, or whatever find_checkpoint takes, and compares its model with the recipe's.
+/// The path, if it is of a folder of Hugging Face's, or else the checkpoint that find_checkpoint takes.
+/// @throws UsageError [RUN-03] there is neither
+std::string find_weights(const std::string& path);
+/// Opens what find_weights finds, and compares its model with the recipe's.
 /// @param may_differ beginnings of names of facts
 /// @throws UsageError [WEIGHTS-08] the models differ in what may not; [RUN-03] there is neither; as read_folder_model,
 ///   FolderWeights, CheckpointWeights
@@ -42,17 +45,10 @@ inline constexpr std::string_view advice_for_weights =
     "give weights of the recipe's model, or set weights.vocabulary or weights.positions where rows differ";
 /// Compares all tensors before any is read. Adapters are all there, or none of them is.
 /// @param advice the end of the message
-/// @throws UsageError [WEIGHTS-09] tensors are missing, unused, or of another shape than `choices` let them have: all
-///   of them
+/// @throws UsageError [WEIGHTS-09] tensors are missing, unused, without elements, or of another shape than `choices`
+///   let them have, or than what stands beside them says: all of them
 void check_tensors(const WeightsSource& source, const RecipeProgram& recipe, const WeightsHparams& choices,
                    std::string_view advice = advice_for_weights);
-
-/// Numbers that are NaN or infinite, by tensor.
-using NonFiniteNumbers = std::map<std::string, std::int64_t>;
-/// A line that names some of them; empty if there are none.
-std::string warning_of(const NonFiniteNumbers& numbers, const std::string& where);
-/// Adds those of a contiguous view in the host's memory.
-void count_non_finite(const std::string& name, View view, NonFiniteNumbers& numbers);
 
 /// Puts weights in the place of tensors, as below.   @param there what reaches their memory
 NonFiniteNumbers load_weights(WeightsSource& source, const WeightsHparams& choices,

@@ -7,11 +7,13 @@
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
+#include <monomorph/core/xxh64.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace monomorph::train {
@@ -47,6 +49,12 @@ std::map<std::string, std::string> weight_map_of(const std::string& index) {
     files[tensor] = file.get<std::string>();
   }
   return files;
+}
+
+void add_text(std::string_view text, Xxh64& hash) {
+  const std::uint64_t size = text.size();
+  hash.update(std::as_bytes(std::span(&size, 1)));
+  hash.update(std::as_bytes(std::span(text)));
 }
 
 }  // namespace
@@ -120,6 +128,26 @@ void FolderTensors::add_file(const std::string& path) {
       throw UsageError("WEIGHTS-05",
                        fmt::format("{} lies in {} and in {}; export the folder again", in_quotes(entry.name),
                                    in_quotes(same->second.file->path()), in_quotes(path)));
+}
+
+void FolderTensors::release() const noexcept {
+  for (const auto& file : files_) file->release();
+}
+
+std::uint64_t FolderTensors::identity() const {
+  constexpr std::size_t most_bytes = 4096;
+  Xxh64 hash;
+  for (const auto& [name, tensor] : tensors_) {
+    add_text(name, hash);
+    add_text(runtime::name_of(tensor.entry->dtype), hash);
+    hash.update(std::as_bytes(std::span(tensor.entry->shape)));
+    const std::span bytes(tensor.file->data(*tensor.entry), tensor.entry->end - tensor.entry->begin);
+    const std::size_t n = std::min(bytes.size(), most_bytes);
+    hash.update(bytes.first(n));
+    hash.update(bytes.last(n));
+  }
+  release();
+  return hash.digest();
 }
 
 const FolderTensors::Tensor* FolderTensors::find(const std::string& name) const {

@@ -5,6 +5,7 @@
 #include <monomorph/runtime/files/safetensors.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -50,6 +51,10 @@ class FolderTensors {
 
   const Tensor* find(const std::string& name) const;  ///< null if there is none of that name
   const std::map<std::string, Tensor>& all() const { return tensors_; }
+  void release() const noexcept;  ///< takes what has been read out of this program's memory
+  /// A number that differs where the tensors do: of their names, their dtypes, their shapes, and the bytes that each
+  /// begins and ends with, so that little is read.
+  std::uint64_t identity() const;
 
  private:
   std::string path_of(std::string_view file) const;

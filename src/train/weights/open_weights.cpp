@@ -1,6 +1,7 @@
 #include "train/describe/recipe_facts.hpp"
 #include "train/weights/checkpoint_weights.hpp"
 #include "train/weights/folder_weights.hpp"
+#include "train/weights/layers_fact.hpp"
 #include "train/weights/listed.hpp"
 #include "train/weights/load_weights.hpp"
 #include "train/weights/tensor_places.hpp"
@@ -19,13 +20,27 @@
 namespace monomorph::train {
 namespace {
 
-constexpr std::array<std::string_view, 8> changed_by_training{
-    "mask",          "local.",        "attention",        "model.context_length", "model.vocab_size",
-    "model.rotary.", "model.pooling", "model.unit_length"};
+constexpr std::string_view layers_fact = "layers";
+/// Of layers, as far as lasting_layers lets it.
+constexpr std::array<std::string_view, 9> changed_by_training{"mask",
+                                                              "local.",
+                                                              "attention",
+                                                              "model.context_length",
+                                                              "model.vocab_size",
+                                                              "model.rotary.",
+                                                              "model.pooling",
+                                                              "model.unit_length",
+                                                              layers_fact};
 constexpr std::array<std::string_view, 1> changed_by_import{"model.context_length"};
 
 std::string note_of(const std::string& path, const std::string& difference) {
   return fmt::format("of the weights in {}, {}", path, difference);
+}
+
+/// Whether layers differ in nothing that weights are bound to.
+bool same_lasting_layers(const ModelFacts& there, const ModelFacts& here) {
+  const auto left = there.find(std::string(layers_fact)), right = here.find(std::string(layers_fact));
+  return left != there.end() && right != here.end() && lasting_layers(left->second) == lasting_layers(right->second);
 }
 
 /// Compares what decides the function of two models.
@@ -33,9 +48,12 @@ std::string note_of(const std::string& path, const std::string& difference) {
 std::vector<std::string> compared(const std::string& path, const ModelFacts& there, const RecipeProgram& recipe,
                                   const ModelFacts& here, std::span<const std::string_view> may_differ) {
   const std::vector<std::string> lines = differences(there, "there", here, "here");
+  const bool same_layers = same_lasting_layers(there, here);
   std::vector<std::string> notes, refused;
   for (const std::string& line : lines) {
-    const bool may = std::ranges::any_of(may_differ, [&](std::string_view name) { return line.starts_with(name); });
+    const bool may = std::ranges::any_of(may_differ, [&](std::string_view name) {
+      return line.starts_with(name) && (name != layers_fact || same_layers);
+    });
     (may ? notes : refused).push_back(may ? note_of(path, line) : line);
   }
   if (!refused.empty())
@@ -65,7 +83,7 @@ ModelFacts function_facts(ModelFacts recipe_facts) {
   add_later_facts("model.", DecoderSpec{}, recipe_facts);
   ModelFacts facts;
   for (const auto& [name, value] : recipe_facts)
-    if (name == "layers" || name == "attention" || decides_function(name, recipe_facts)) facts.emplace(name, value);
+    if (name == layers_fact || name == "attention" || decides_function(name, recipe_facts)) facts.emplace(name, value);
   return facts;
 }
 
@@ -122,17 +140,35 @@ std::string shape_text(Shape shape) {
 
 bool may_have_other_rows(const std::string& name, const WeightsHparams& choices, std::int64_t there,
                          std::int64_t here) {
-  if (name == "embedding.weight" || name == "head.weight")
-    return choices.vocabulary.value != VocabularyRows::must_match;
+  if (is_of_vocabulary(name)) return choices.vocabulary.value != VocabularyRows::must_match;
   if (name != position_table) return false;
   return choices.positions.value == PositionRows::interpolated ||
          (choices.positions.value == PositionRows::cut && there >= here);
+}
+
+/// What is wrong with a tensor that is there; empty if nothing.
+/// @param said as of WeightsSource::rows_said
+std::string wrong_shape(const CanonicalTensor& tensor, Shape there, std::optional<std::int64_t> said,
+                        const WeightsHparams& choices) {
+  const Shape here = tensor.shape;
+  const bool fits = there.cols == here.cols &&
+                    (there.rows == here.rows || may_have_other_rows(tensor.name, choices, there.rows, here.rows));
+  if (!fits) return fmt::format("{} is {} and must be {}", tensor.name, shape_text(there), shape_text(here));
+  if (there.elements() == 0) return fmt::format("{} is {} and has no elements", tensor.name, shape_text(there));
+  if (said && *said != there.rows)
+    return fmt::format("{} is {} and must have {} rows, as is said there of the model", tensor.name, shape_text(there),
+                       *said);
+  return "";
 }
 
 }  // namespace
 
 std::span<const std::string_view> facts_that_training_changes() { return changed_by_training; }
 std::span<const std::string_view> facts_that_import_changes() { return changed_by_import; }
+
+std::string find_weights(const std::string& path) {
+  return is_model_folder(path) ? path : runtime::find_checkpoint(path);
+}
 
 OpenedWeights open_weights(const std::string& path, const RecipeProgram& recipe,
                            std::span<const std::string_view> may_differ) {
@@ -153,11 +189,8 @@ void check_tensors(const WeightsSource& source, const RecipeProgram& recipe, con
     const Shape* const found = source.find(tensor.name);
     if (found == nullptr)
       wrong.push_back(tensor.name + " is missing");
-    else if (found->cols != tensor.shape.cols ||
-             (found->rows != tensor.shape.rows &&
-              !may_have_other_rows(tensor.name, choices, found->rows, tensor.shape.rows)))
-      wrong.push_back(
-          fmt::format("{} is {} and must be {}", tensor.name, shape_text(*found), shape_text(tensor.shape)));
+    else if (std::string text = wrong_shape(tensor, *found, source.rows_said(tensor.name), choices); !text.empty())
+      wrong.push_back(std::move(text));
   }
   const std::vector<std::string> unused = source.unused();
   for (const std::string& name : unused) wrong.push_back(in_quotes(name) + " is not used");

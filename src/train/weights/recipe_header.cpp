@@ -131,13 +131,30 @@ std::string layers_line(const PortableModel& portable, const std::string& name) 
   return fmt::format("  using layers = monomorph::Stack<{}>;\n", runs_text(portable, name));
 }
 
+/// The base, and what of a scaling is not as usual.
+std::vector<Fact> rotary_facts(const RotarySpec& rotary, const std::string& prefix) {
+  std::vector<Fact> facts, usual;
+  add_facts(prefix, rotary, facts);
+  add_facts(prefix, RotarySpec{}, usual);
+  std::erase_if(facts, [&](const Fact& fact) {
+    return fact.name != prefix + "base" && std::ranges::find(usual, fact.name, &Fact::name)->value == fact.value;
+  });
+  return facts;
+}
+
+std::string rotary_text(const RotarySpec& rotary) {
+  const std::string prefix = "rotary.";
+  return fmt::format("monomorph::RotarySpec{{{}}}",
+                     fmt::join(initializers(rotary_facts(rotary, prefix), prefix.size()), ", "));
+}
+
 /// The block of local layers, if there are any.
 std::string local_block_text(const PortableModel& portable, const std::string& name) {
   if (!portable.local) return "";
   std::string block = block_text(portable, name);
   if (portable.local->rotary != portable.model.rotary)
-    block = fmt::format("monomorph::Rotated<monomorph::RotarySpec{{.base = {}}},\n                       {}>::Block",
-                        portable.local->rotary.base.value, block);
+    block = fmt::format("monomorph::Rotated<{},\n                       {}>::Block",
+                        rotary_text(portable.local->rotary), block);
   return fmt::format(
       "/// A layer that sees a window.\n"
       "template <class R>\n"

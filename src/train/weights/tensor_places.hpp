@@ -23,6 +23,8 @@ std::vector<CanonicalTensor> canonical_tensors(const RecipeProgram& recipe);
 std::vector<CanonicalTensor> record_tensors(const RecipeProgram& recipe);
 inline constexpr std::string_view records_begin_anew =
     "products in fp8 begin with scales of 1, as weights come without the history that scales follow";
+/// Whether its rows are the ids of the vocabulary.
+inline bool is_of_vocabulary(std::string_view name) { return name == "embedding.weight" || name == "head.weight"; }
 /// Whose rows are the positions that are learned.
 inline constexpr std::string_view position_table = "position_embedding.weight";
 /// All but those of adapters, which files of a model do not have.

@@ -3,6 +3,7 @@
 #include <monomorph/runtime/memory/view.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ class WeightsSource {
   virtual std::vector<std::string> unused() const = 0;
   /// Null if there is none of that name. A vector has one row.
   virtual const Shape* find(const std::string& name) const = 0;
+  /// The rows that a table has by what is said there of the model; nothing if nothing says it.
+  virtual std::optional<std::int64_t> rows_said(const std::string& /*name*/) const { return std::nullopt; }
   /// As many consecutive elements as the view has, converted to its dtype.
   /// @param first element, in the order of the tensor's rows   @param to contiguous, in the host's memory
   virtual void read(const std::string& name, std::int64_t first, View to) = 0;
@@ -25,6 +28,10 @@ class WeightsSource {
   virtual bool read_nf4(const std::string& /*name*/, const Nf4Matrix& /*to*/) { return false; }
   /// The numbers of such a matrix, in the dtype of `to`, which is contiguous: those that its bytes make.
   virtual void dequantize_nf4(const std::string& name, View to);
+  /// Compares what lies there twice, in bounded pieces.   @throws UsageError [WEIGHTS-15] a copy differs
+  virtual void check_copies() {}
+  /// A number that differs where the weights do, for ranks to compare what each has opened.
+  virtual std::uint64_t identity() const { return 0; }
   /// A line on what reading has changed; empty if nothing.
   virtual std::string note_of_reading() const { return ""; }
 };

@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/core/mistakes.hpp>
+#include <monomorph/core/objective_metric.hpp>
 #include <monomorph/data/formats/last_target.hpp>
 #include <monomorph/data/loading/weight_by.hpp>
 #include <monomorph/schedule/warmup_decay_hparams.hpp>
@@ -92,9 +93,6 @@ enum class AsyncSave { automatic, on, off };
 /// What becomes of a run whose checkpoint can't be saved.
 enum class OnFailedSave { error, go_on };
 
-/// Which value of a metric is the best.
-enum class BestValue { automatic, lowest, highest };
-
 struct CheckpointHparams {
   Field<OptionalCount> every{std::nullopt, "never", 1, most_steps,
                              "steps between checkpoints; one is always written after the last step"};
@@ -109,9 +107,9 @@ struct CheckpointHparams {
   Field<std::string> best_metric{"loss",
                                  "what evaluations report by which checkpoint.keep_best chooses: loss, perplexity, "
                                  "bits_per_byte, or a metric of the recipe's objective"};
-  Field<BestValue> best_is{BestValue::automatic,
-                           "whether its lowest or its highest value is the best; auto: as is known of the metrics of "
-                           "the objectives that come with Monomorph"};
+  Field<BestValue> best_is{BestValue::unsaid,
+                           "whether its lowest or its highest value is the best; auto: as the metric "
+                           "itself says"};
   Field<std::string> best_by{"", "name of the set of data.evaluation that is meant, if there are several"};
   Field<AsyncSave> async_save{AsyncSave::automatic,
                               "whether checkpoints are written while the steps go on, which wait only until the state "
@@ -280,7 +278,7 @@ template <> struct monomorph::EnumNames<monomorph::train::ClipMode> {
 template <> struct monomorph::EnumNames<monomorph::train::AsyncSave> {
   static constexpr std::string_view names[] = {"auto", "on", "off"};
 };
-template <> struct monomorph::EnumNames<monomorph::train::BestValue> {
+template <> struct monomorph::EnumNames<monomorph::BestValue> {
   static constexpr std::string_view names[] = {"auto", "lowest", "highest"};
 };
 template <> struct monomorph::EnumNames<monomorph::train::OnFailedSave> {

@@ -21,8 +21,8 @@ inline std::vector<NamedMetric> metric_values(const ObjectiveReport& objective,
                                               std::int64_t count) {
   std::vector<NamedMetric> values;
   for (std::size_t i = 0; i < objective.metrics.size(); ++i) {
-    const auto& [name, kind] = objective.metrics[i];
-    values.emplace_back(name, kind == MetricKind::mean ? sums[i] / static_cast<double>(count) : sums[i]);
+    const ObjectiveMetric& metric = objective.metrics[i];
+    values.emplace_back(metric.name, metric.kind == MetricKind::mean ? sums[i] / static_cast<double>(count) : sums[i]);
   }
   return values;
 }

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace monomorph::train {
@@ -28,12 +29,16 @@ data::Loader train_loader(const RecipeProgram& recipe, const Hparams& hparams) {
   });
 }
 
-std::int64_t samples_of(const Hparams& hparams) { return hparams.run.steps * hparams.batch.global_batch; }
+/// All that a run has drawn when it ends.
+std::int64_t samples_at_end(const RunState& from, const Hparams& hparams) {
+  const std::int64_t steps_left = std::max<std::int64_t>(hparams.run.steps.value - from.step, 0);
+  return from.samples + steps_left * hparams.batch.global_batch;
+}
 
-void check_epochs(const data::Loader& loader, const Hparams& hparams) {
+void check_epochs_of(const data::Loader& loader, std::int64_t samples, const Hparams& hparams) {
   const OptionalCount& most = hparams.data.max_epochs.value;
   if (!most) return;
-  const std::vector<std::int64_t> needed = loader.samples_by_set(samples_of(hparams));
+  const std::vector<std::int64_t> needed = loader.samples_by_set(samples);
   for (std::size_t i = 0; i < loader.n_sets(); ++i) {
     const data::TokenDataset& set = loader.set(i);
     const double epochs = static_cast<double>(needed[i]) / static_cast<double>(set.n_samples());
@@ -99,7 +104,7 @@ data::BatchContents batch_contents(const RecipeProgram& recipe, const PolicyHpar
 }
 
 RunData::RunData(const RecipeProgram& recipe, const Hparams& hparams) : train(train_loader(recipe, hparams)) {
-  check_epochs(train, hparams);
+  check_epochs({}, hparams);
   described.files = train_files = hashes(train);
   const NamedPaths& paths = hparams.data.evaluation.value;
   held_out = open_held_out_sets(recipe, hparams.loss.policy, paths, "data.evaluation");
@@ -131,6 +136,10 @@ void RunData::check_same_files(const std::string& checkpoint) const {
                                  "restore the file, or give what is new a name of its own (data.train)",
                                  in_quotes(path), in_quotes(checkpoint)));
   }
+}
+
+void RunData::check_epochs(const RunState& from, const Hparams& hparams) const {
+  check_epochs_of(train, samples_at_end(from, hparams), hparams);
 }
 
 std::string RunData::describe_sets(std::int64_t n) const {

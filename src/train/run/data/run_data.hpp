@@ -6,6 +6,7 @@
 #include <monomorph/train/hparams/hparams.hpp>
 #include <monomorph/train/run/folder/run_folder.hpp>
 #include <monomorph/train/run/saving/run_checkpoint.hpp>
+#include <monomorph/train/step/run_state.hpp>
 
 #include <cstdint>
 #include <string>
@@ -31,6 +32,10 @@ struct RunData {
 
   /// @throws UsageError [DATA-61] a file of the checkpoint's run has other tokens now
   void check_same_files(const std::string& checkpoint) const;
+  /// Checks the length of a run that goes on from here: samples count as often as they were drawn, those of steps that
+  /// it has gone back behind, too.
+  /// @throws UsageError [DATA-60] a set is too short for it
+  void check_epochs(const RunState& from, const Hparams& hparams) const;
   /// A line for each training set: tokens, share and epochs of a run of `n` samples.
   std::string describe_sets(std::int64_t n) const;
 };

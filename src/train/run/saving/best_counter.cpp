@@ -22,15 +22,16 @@ std::string text_of(const runtime::BestCounter& best) {
 
 }  // namespace
 
-std::optional<runtime::BestCounter> best_counter(const Hparams& hparams) {
+std::optional<runtime::BestCounter> best_counter(const RecipeProgram& recipe, const Hparams& hparams) {
   const CheckpointHparams& checkpoint = hparams.checkpoint;
   if (!checkpoint.keep_best.value) return std::nullopt;
   return runtime::BestCounter{.name = evaluation_metric(checkpoint.best_metric.value, best_set(hparams)),
-                              .highest = best_value(checkpoint) == BestValue::highest};
+                              .highest = best_value(recipe, hparams) == BestValue::highest};
 }
 
-std::optional<std::string> note_other_best(const std::string& checkpoint, const Hparams& hparams) {
-  const auto best = best_counter(hparams);
+std::optional<std::string> note_other_best(const std::string& checkpoint, const RecipeProgram& recipe,
+                                           const Hparams& hparams) {
+  const auto best = best_counter(recipe, hparams);
   const auto before = runtime::best_counter_of(runtime::read_checkpoint_metadata(checkpoint));
   if (!best || !before || best->of_run() == before->of_run()) return std::nullopt;
   return fmt::format("the best checkpoint was that of {} so far, and is that of {} from here on", text_of(*before),

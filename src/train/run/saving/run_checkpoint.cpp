@@ -96,8 +96,8 @@ class TensorLoader {
 
 }  // namespace
 
-runtime::Retention retention_of(const Hparams& hparams) {
-  runtime::Retention retention{.every = hparams.checkpoint.keep_every.value, .best = best_counter(hparams)};
+runtime::Retention retention_of(const RecipeProgram& recipe, const Hparams& hparams) {
+  runtime::Retention retention{.every = hparams.checkpoint.keep_every.value, .best = best_counter(recipe, hparams)};
   if (const OptionalCount keep = hparams.checkpoint.keep.value) retention.latest = static_cast<int>(*keep);
   return retention;
 }
@@ -107,7 +107,7 @@ runtime::CheckpointMetadata checkpoint_metadata(const RecipeProgram& recipe, con
                                                 std::optional<double> evaluation) {
   runtime::CheckpointMetadata metadata = run_metadata(recipe, hparams, state, ranks);
   for (const auto& [path, hash] : train_files) metadata.counters[train_file_prefix + path] = hash;
-  if (const auto best = best_counter(hparams); best && evaluation) metadata.counters[best->name] = *evaluation;
+  if (const auto best = best_counter(recipe, hparams); best && evaluation) metadata.counters[best->name] = *evaluation;
   return metadata;
 }
 

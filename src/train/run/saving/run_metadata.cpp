@@ -33,7 +33,7 @@ runtime::CheckpointMetadata run_metadata(const RecipeProgram& recipe, const Hpar
                        {"skipped_in_a_row", state.skipped_in_a_row},
                        {"loss_scale", state.loss_scale},
                        {"steps_at_scale", state.steps_at_scale}};
-  if (const auto best = best_counter(hparams); best && state.best_evaluation)
+  if (const auto best = best_counter(recipe, hparams); best && state.best_evaluation)
     metadata.counters[best->of_run()] = *state.best_evaluation;
   if (state.product_table != 0) metadata.counters[runtime::product_table_counter] = state.product_table;
   if (state.teacher != 0) metadata.counters[runtime::teacher_counter] = state.teacher;

@@ -50,6 +50,9 @@ class RunSaver {
   /// The same before the run ends by another failure, which is the one to be told: this one is only noted.
   void wait_and_note();
 
+  /// The run has gone back to the checkpoint of this step: those that it had saved of later steps are to be saved anew.
+  void go_back(std::int64_t step) { last_saved_ = step; }
+
   /// Whether a checkpoint is due because the folders of the last one were removed while it was written.
   bool must_repeat() const { return must_repeat_; }
   std::int64_t failed() const { return n_failed_; }  ///< checkpoints that were not saved, of a run that went on

@@ -29,7 +29,9 @@ ExportedGguf export_gguf(const RecipeProgram& recipe, const std::string& checkpo
     add_chat_templates(run_folder, metadata);
   }
   MergedWeights weights(checkpoint, recipe);
-  runtime::write_gguf(file, metadata, gguf_tensors(recipe, architecture, weights, dtype));
+  WrittenNumbers written;
+  runtime::write_gguf(file, metadata, gguf_tensors(recipe, architecture, weights, dtype, written));
+  std::ranges::move(written.warnings(checkpoint), std::back_inserter(notes));
   return {fmt::format("{}: {} weights, as llama.cpp's {}", file, name_of(dtype), architecture.name), std::move(notes)};
 }
 

@@ -10,7 +10,7 @@ namespace monomorph::train {
 
 struct ExportedGguf {
   std::string line;                ///< for the user: what was written
-  std::vector<std::string> notes;  ///< in what llama.cpp differs
+  std::vector<std::string> notes;  ///< in what llama.cpp differs, and warnings of numbers that are not finite
 };
 
 /// Writes a checkpoint's parameters, the recipe's model, its tokenizer and its chat template as one GGUF file, as

@@ -92,13 +92,15 @@ std::vector<std::int64_t> shape_there(std::span<const CanonicalTensor> parts) {
 
 /// Gives a matrix of queries or keys with the rows of each head in the order 0, H/2, 1, H/2 + 1, …
 void give_interleaved(CheckpointWeights& weights, const CanonicalTensor& tensor, std::int64_t head_width, DType dtype,
-                      const ByteSink& sink) {
+                      WrittenNumbers& written, const ByteSink& sink) {
   const bool is_vector = tensor.shape.rows == 1;
   const std::int64_t cols = is_vector ? 1 : tensor.shape.cols, elements = head_width * cols;
   const auto row_bytes = static_cast<std::size_t>(cols * size_of(dtype));
   std::vector<std::byte> head, moved(static_cast<std::size_t>(head_width) * row_bytes);
   for (std::int64_t first = 0; first < tensor.shape.elements(); first += elements) {
-    weights.read(tensor.name, first, sized(head, dtype, {1, elements}));
+    const View rows = sized(head, dtype, {1, elements});
+    weights.read(tensor.name, first, rows);
+    written.count(tensor.name, rows, [&](View numbers) { weights.read(tensor.name, first, numbers); });
     for (std::int64_t row = 0; row < head_width; ++row) {
       const std::int64_t from = row / 2 + row % 2 * (head_width / 2);
       std::memcpy(&moved[static_cast<std::size_t>(row) * row_bytes], &head[static_cast<std::size_t>(from) * row_bytes],
@@ -122,14 +124,16 @@ Change change_of(const DecoderSpec& model, std::string_view name, double query_s
 }
 
 void give_changed(CheckpointWeights& weights, const CanonicalTensor& tensor, const Change& change, DType dtype,
-                  const ByteSink& sink) {
+                  WrittenNumbers& written, const ByteSink& sink) {
   std::vector<std::byte> numbers, converted;
   in_bounded_pieces(tensor.shape.elements(), [&](std::int64_t first, std::int64_t n) {
     const View view = sized(numbers, DType::fp32, {1, n});
     weights.read(tensor.name, first, view);
     for (float& number : std::span(reinterpret_cast<float*>(numbers.data()), static_cast<std::size_t>(n)))
       number = (number + change.added) * change.factor;
-    cpu::copy(cpu::Queue{}, view, sized(converted, dtype, {1, n}));
+    const View changed = sized(converted, dtype, {1, n});
+    cpu::copy(cpu::Queue{}, view, changed);
+    written.count(tensor.name, changed, [&](View there) { weights.read(tensor.name, first, there); });
     sink(converted);
   });
 }
@@ -150,7 +154,7 @@ GgufTensor rotary_factors(const DecoderSpec& model) {
 }  // namespace
 
 std::vector<GgufTensor> gguf_tensors(const RecipeProgram& recipe, const GgufArchitecture& architecture,
-                                     CheckpointWeights& weights, DType matrices) {
+                                     CheckpointWeights& weights, DType matrices, WrittenNumbers& written) {
   const DecoderSpec& model = *recipe.model;
   std::map<std::string, std::vector<CanonicalTensor>> parts_by_name;
   for (const CanonicalTensor& tensor : base_tensors(recipe))
@@ -159,16 +163,16 @@ std::vector<GgufTensor> gguf_tensors(const RecipeProgram& recipe, const GgufArch
   std::vector<GgufTensor> tensors;
   for (const auto& [name, parts] : parts_by_name) {
     const DType dtype = dtype_there(parts.front(), matrices);
-    const auto give = [=, &weights, &model, parts = parts,
+    const auto give = [=, &weights, &model, &written, parts = parts,
                        interleaves = architecture.interleaves](const ByteSink& sink) {
       for (const CanonicalTensor& part : parts) {
         const Change change = change_of(model, part.name, query_scale);
         if (change != Change{})
-          give_changed(weights, part, change, dtype, sink);
+          give_changed(weights, part, change, dtype, written, sink);
         else if (interleaves && is_of(part.name, "qk"))
-          give_interleaved(weights, part, model.head_width(), dtype, sink);
+          give_interleaved(weights, part, model.head_width(), dtype, written, sink);
         else
-          stream_elements(weights, part.name, 0, part.shape.elements(), dtype, sink);
+          stream_elements(weights, part.name, 0, part.shape.elements(), dtype, written, sink);
       }
     };
     tensors.push_back({name, gguf_dtype(dtype), shape_there(parts), give});

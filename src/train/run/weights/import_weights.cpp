@@ -115,6 +115,7 @@ ImportedWeights import_weights(const RecipeProgram& recipe, const std::string& f
   WeightsSource* const source = opened.source.get();
   std::vector<std::string> notes = std::move(opened.notes);
   check_tensors(*source, recipe, {}, adapters.empty() ? advice_for_weights : advice_for_adapters);
+  source->check_copies();
   const nlohmann::json special_tokens = special_token_ids(folder);
   check_companion_files(folder);
   check_is_free(output);

@@ -16,7 +16,7 @@ struct ImportedWeights {
 /// memory at a time.
 /// @param adapters a folder of peft's, if the recipe has adapters
 /// @throws UsageError [WEIGHTS-06] something is at `output` already; [ADAPTER-05] the recipe has adapters and there is
-///   no folder of them; as open_weights, AdapterFolder, check_tensors
+///   no folder of them; as open_weights, AdapterFolder, check_tensors, WeightsSource::check_copies
 ImportedWeights import_weights(const RecipeProgram& recipe, const std::string& folder, const std::string& output,
                                const std::string& adapters = "");
 

@@ -1,6 +1,7 @@
 #include "train/run/weights/teacher_weights.hpp"
 
 #include "core/as_usage_error.hpp"
+#include "train/run/weights/open_together.hpp"
 #include "train/run/weights/start_weights.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -22,6 +23,7 @@ namespace {
 /// Facts in which the recipe that trained a teacher may differ from the teacher's recipe here.
 constexpr std::array<std::string_view, 3> changed_by_teaching{"mask", "attention", "model.context_length"};
 
+constexpr const char* teacher_option = "teacher.from";
 constexpr std::string_view advice_for_teacher = "give weights of the model that the objective's teacher says";
 
 /// Its tensors are as they are, but for learned positions behind those that the student has.
@@ -31,18 +33,19 @@ WeightsHparams choices_for_teacher() {
   return choices;
 }
 
-OpenedWeights open_teacher(const RecipeProgram& recipe, const Hparams& hparams) {
-  const std::string& from = hparams.teacher.from.value;
-  if (from.empty())
-    throw UsageError("TEACHER-01", fmt::format("the objective of {} learns from a teacher; name a checkpoint or a "
-                                               "folder of its weights as teacher.from",
-                                               recipe.name));
-  return as_usage_error("teacher.from", [&] {
-    const RecipeProgram teacher = recipe.teacher();
-    OpenedWeights opened = open_weights(from, teacher, changed_by_teaching);
-    check_tensors(*opened.source, teacher, choices_for_teacher(), advice_for_teacher);
-    return opened;
-  });
+/// @throws UsageError [TEACHER-01]
+void check_names_teacher(const RecipeProgram& recipe, const Hparams& hparams) {
+  if (!hparams.teacher.from.value.empty()) return;
+  throw UsageError("TEACHER-01", fmt::format("the objective of {} learns from a teacher; name a checkpoint or a folder "
+                                             "of its weights as teacher.from",
+                                             recipe.name));
+}
+
+OpenedWeights open_teacher(const RecipeProgram& recipe, const std::string& path) {
+  const RecipeProgram teacher = recipe.teacher();
+  OpenedWeights opened = open_weights(path, teacher, changed_by_teaching);
+  check_tensors(*opened.source, teacher, choices_for_teacher(), advice_for_teacher);
+  return opened;
 }
 
 void check_has_none(const RecipeProgram& recipe, const Hparams& hparams) {
@@ -92,9 +95,16 @@ std::int64_t digest_of_teacher(TrainingStep& step, Communicator& communicator) {
 }  // namespace
 
 std::vector<std::string> check_teacher(const RecipeProgram& recipe, const Hparams& hparams) {
-  if (recipe.teacher != nullptr) return open_teacher(recipe, hparams).notes;
-  check_has_none(recipe, hparams);
-  return {};
+  if (recipe.teacher == nullptr) {
+    check_has_none(recipe, hparams);
+    return {};
+  }
+  check_names_teacher(recipe, hparams);
+  return as_usage_error(teacher_option, [&] {
+    OpenedWeights opened = open_teacher(recipe, hparams.teacher.from.value);
+    opened.source->check_copies();
+    return std::move(opened.notes);
+  });
 }
 
 std::vector<std::string> load_teacher(const RecipeProgram& recipe, const Hparams& hparams, TrainingStep& step,
@@ -103,10 +113,11 @@ std::vector<std::string> load_teacher(const RecipeProgram& recipe, const Hparams
     check_has_none(recipe, hparams);
     return {};
   }
-  OpenedWeights opened;
+  check_names_teacher(recipe, hparams);
+  OpenedWeights opened = open_together(teacher_option, hparams.teacher.from.value, communicator,
+                                       [&](const std::string& found) { return open_teacher(recipe, found); });
   NonFiniteNumbers numbers;
   together(communicator, "load the teacher", [&] {
-    opened = open_teacher(recipe, hparams);
     numbers = load_weights(*opened.source, choices_for_teacher(), step.teacher_parameters(), step);
     throw_if_truncated();
   });

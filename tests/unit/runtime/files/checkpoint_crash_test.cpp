@@ -1,4 +1,5 @@
 // What becomes of checkpoints when the saving process is killed or the disk is full. Each case runs in a child process.
+#include "runtime/files/checkpoint_in_progress.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
@@ -306,6 +307,103 @@ TEST_CASE("a save behind the steps writes the bytes of one that is waited for, i
   for (const char* file : {"rank_00000.safetensors", "metadata.json"})
     CHECK(read_bytes(folder / "behind/step_00000005/" + file) == read_bytes(folder / "at_once/step_00000005/" + file));
   CHECK(n_entries(folder / "behind") == 1);
+}
+
+namespace {
+
+/// A folder with a checkpoint, and with what a killed save and a killed deletion have left.
+struct FolderWithLeftovers : TemporaryFolder {
+  FolderWithLeftovers() {
+    save_step(path(), 1, 3);
+    for (const std::string& name : leftovers) {
+      std::filesystem::create_directory(*this / name);
+      write_bytes(*this / name + "/rank_00000.safetensors", "half");
+    }
+  }
+  std::size_t n_leftovers() const {
+    return static_cast<std::size_t>(std::ranges::count_if(leftovers, [&](const std::string& name) {
+      return std::filesystem::exists(*this / name);
+    }));
+  }
+  const std::vector<std::string> leftovers{".partial-step_00000002-0badcafe", ".trash-step_00000000"};
+};
+
+}  // namespace
+
+TEST_CASE("a save that begins only looks for what earlier ones left, and removes later what it has seen alone") {
+  const FolderWithLeftovers folder;
+  const StepToSave what(2);
+  const auto communicator = one_rank();
+  CheckpointInProgress save(folder.path(), what.metadata, *communicator, {});
+  CHECK(save.has_leftovers());
+  CHECK(folder.n_leftovers() == 2);
+  // As another run begins that has taken the folder in the meantime.
+  std::filesystem::create_directory(folder / ".partial-step_00000003-0badcafe");
+  save.clear([&] { save.remove_leftovers(); });
+  CHECK(folder.n_leftovers() == 0);
+  CHECK(std::filesystem::exists(folder / ".partial-step_00000003-0badcafe"));
+}
+
+TEST_CASE("a save behind the steps writes nothing before what earlier ones left is gone") {
+  const FolderWithLeftovers folder;
+  const StepToSave what(2);
+  const auto communicator = one_rank();
+  BackgroundSave save(folder.path(), what.metadata, *communicator, what.parts, {}, [] {});
+  const auto next_stage = [&] {
+    while (save.is_busy(std::chrono::seconds(1))) {
+    }
+    return save.advance();
+  };
+  while (save.is_busy(std::chrono::seconds(1))) {
+  }
+  CHECK(folder.n_leftovers() == 0);
+  CHECK(n_entries(folder.path()) == 2);
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path()))
+    CHECK((entry.is_directory() || contains(entry.path().string(), "step_00000001/")));
+  CHECK_FALSE(next_stage());
+  CHECK_FALSE(next_stage());
+  const auto saved = next_stage();
+  REQUIRE(saved);
+  CHECK(saved->warnings.empty());
+  CHECK(holds_its_step(CheckpointReader(folder / "step_00000002")));
+  CHECK(n_entries(folder.path()) == 2);
+}
+
+TEST_CASE("a save behind the steps that nobody waits for leaves nothing of what it was to remove") {
+  const FolderWithLeftovers folder;
+  const StepToSave what(2);
+  const auto communicator = one_rank();
+  {
+    const BackgroundSave save(folder.path(), what.metadata, *communicator, what.parts, {}, [] {});
+  }
+  CHECK(folder.n_leftovers() == 0);
+  CHECK(n_entries(folder.path()) == 1);
+}
+
+TEST_CASE("a checkpoint whose step is saved again is not deleted before the disk has the new one in its place") {
+  const TemporaryFolder folder;
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
+  const pid_t child = start_child([&] {
+    if (::geteuid() == 0 && ::setuid(65534) != 0) return cannot_run;  // root may flush every folder
+    const std::string checkpoints = folder / "checkpoints";
+    save_step(checkpoints, 5, 3);
+    const StepToSave what(5);
+    const std::string message = error_of([&] {
+      static_cast<void>(save_checkpoint(checkpoints, what.metadata, *one_rank(), what.parts, {}, [&] {
+        ::chmod(checkpoints.c_str(), 0300);  // it may be written to, and not be opened, so that it can't be flushed
+      }));
+    });
+    ::chmod(checkpoints.c_str(), 0700);
+    if (!contains(message, "[FILE-03]") || !contains(message, "open the folder")) return 2;
+    if (n_entries(checkpoints) != 2) return 3;
+    for (const auto& entry : std::filesystem::directory_iterator(checkpoints))
+      if (!holds_its_step(CheckpointReader(entry.path().string()))) return 4;
+    save_step(checkpoints, 6, 3);
+    return n_entries(checkpoints) == 2 ? 0 : 5;
+  });
+  const int status = WEXITSTATUS(status_of(child));
+  if (status == cannot_run) MONOMORPH_SKIP("root may not become another user here");
+  CHECK(status == 0);
 }
 
 TEST_CASE("a save behind the steps that nobody waits for leaves nothing") {

@@ -94,6 +94,27 @@ TEST_CASE("an average is a checkpoint of weights alone in a run folder of its ow
   CHECK(read_bytes(runs.folder / "average/special_token_ids.json") == ids);
 }
 
+TEST_CASE("the mean is of the moving averages of the weights, where the optimiser kept them") {
+  Runs runs;
+  runs.add({{"w", fp32_tensor({1})}, {"average.w", fp32_tensor({10})}, {"fixed", fp32_tensor({5})}});
+  runs.add({{"w", fp32_tensor({3})}, {"average.w", fp32_tensor({30})}, {"fixed", fp32_tensor({7})}});
+  const AveragedCheckpoints average = runs.average();
+  runtime::CheckpointReader reader(average.path);
+  CHECK(reader.names() == std::vector<std::string>{"fixed", "w"});
+  CHECK(fp32_values(reader, "w") == std::vector<float>{20});
+  CHECK(fp32_values(reader, "fixed") == std::vector<float>{6});
+  REQUIRE(average.notes.size() == 2);
+  CHECK(contains(average.notes.back(), "moving averages of the weights"));
+  // A mean has its averages by the plain names: it may be averaged again, with checkpoints that have both.
+  runs.checkpoints.push_back(average.path);
+  runtime::CheckpointReader again(runs.average({1, 1, 2}, "again").path);
+  CHECK(fp32_values(again, "w") == std::vector<float>{20});
+  Runs differing;
+  differing.add({{"w", fp32_tensor({1})}, {"average.w", fp32_tensor({10})}});
+  differing.add({{"w", fp32_tensor({1})}, {"average.w", saved_tensor(runtime::FileDType::f64, std::vector{10.0})}});
+  CHECK(contains(error_of([&] { differing.average(); }), "\"w\" has another shape or dtype"));
+}
+
 TEST_CASE("what is not finite in a mean is said, and an evaluation is not the mean's") {
   Runs runs;
   runtime::CheckpointMetadata metadata = metadata_of_step(0);

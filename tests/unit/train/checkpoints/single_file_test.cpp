@@ -9,8 +9,12 @@
 #include <monomorph/core/interruption.hpp>
 #include <monomorph/train/checkpoints/single_file.hpp>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <csignal>
 #include <filesystem>
+#include <functional>
 
 using namespace monomorph;
 using namespace monomorph::testing;
@@ -59,6 +63,18 @@ std::map<std::string, std::string> bytes_by_name(const std::string& safetensors)
   return bytes;
 }
 
+/// What `act` writes to standard error.
+std::string said_by(const std::function<void()>& act) {
+  const TemporaryFolder folder;
+  const int before = ::dup(STDERR_FILENO), file = ::open((folder / "err").c_str(), O_WRONLY | O_CREAT, 0600);
+  ::dup2(file, STDERR_FILENO);
+  act();
+  ::dup2(before, STDERR_FILENO);
+  ::close(file);
+  ::close(before);
+  return read_bytes(folder / "err");
+}
+
 }  // namespace
 
 TEST_CASE("what four ranks saved in regions comes together in one file, as another implementation has it") {
@@ -96,6 +112,35 @@ TEST_CASE("every kind of tensor goes into one file, with or without the optimise
     check_torch_file(torch, safetensors);
   }
   CHECK(n_entries(folder.path()) == 5);
+}
+
+TEST_CASE("of a run that kept a moving average of its weights, the weights alone are that, under their own names") {
+  const TemporaryFolder folder;
+  const SavedTensors raw{{"w", fp32_tensor({1, 2}, {2, 1})}, {"fixed", fp32_tensor({7})}},
+      averaged{{"w", fp32_tensor({3, 4}, {2, 1})}, {"fixed", fp32_tensor({7})}};
+  SavedTensors all = raw;
+  all["average.w"] = averaged.at("w");
+  all["moment1.w"] = fp32_tensor({5, 6}, {2, 1});
+  runtime::CheckpointReader with(save_tensors(folder / "with", all)), without(save_tensors(folder / "without", raw)),
+      expected(save_tensors(folder / "expected", averaged));
+  const auto written = [&](runtime::CheckpointReader& checkpoint, TensorsToWrite which, const std::string& name) {
+    const std::string file = folder / name;
+    const std::string said = said_by([&] {
+      CHECK(write_consolidated(checkpoint, which, file).n_tensors == (which == TensorsToWrite::all ? 4 : 2));
+      write_torch_file(checkpoint, which, file + ".pt");
+    });
+    check_torch_file(file + ".pt", file);
+    const bool is_averaged = &checkpoint == &with && which == TensorsToWrite::weights;
+    CHECK(contains(said, "the weights are their moving average") == is_averaged);
+    return bytes_by_name(file);
+  };
+  write_consolidated(expected, TensorsToWrite::all, folder / "expected.safetensors");
+  const auto of_average = bytes_by_name(folder / "expected.safetensors");
+  CHECK(written(with, TensorsToWrite::weights, "weights") == of_average);
+  CHECK(written(without, TensorsToWrite::weights, "weights_without") != of_average);
+  const auto everything = written(with, TensorsToWrite::all, "all");
+  CHECK(everything.at("w") != of_average.at("w"));
+  CHECK(everything.at("average.w") == of_average.at("w"));
 }
 
 TEST_CASE("a checkpoint that proves damaged, or a signal, leaves no file behind") {

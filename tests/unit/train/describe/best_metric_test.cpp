@@ -24,7 +24,7 @@ template <class Objective> RecipeProgram recipe_with(bool over_tokens) {
   return recipe_of({Objective::metrics.begin(), Objective::metrics.end()}, over_tokens);
 }
 
-Hparams by(const std::string& metric, BestValue best = BestValue::automatic, const std::string& tokenizer = "") {
+Hparams by(const std::string& metric, BestValue best = BestValue::unsaid, const std::string& tokenizer = "") {
   Hparams hparams;
   hparams.checkpoint.best_metric.value = metric;
   hparams.checkpoint.best_is.value = best;
@@ -40,9 +40,9 @@ std::string refusal(const RecipeProgram& recipe, const Hparams& hparams) {
 
 TEST_CASE("of every metric that an evaluation reports of what is trained it is known which value is the best") {
   const auto best_of = [](const RecipeProgram& recipe, const std::string& metric) {
-    const Hparams hparams = by(metric, BestValue::automatic, "tokenizer.json");
+    const Hparams hparams = by(metric, BestValue::unsaid, "tokenizer.json");
     CHECK(refusal(recipe, hparams) == "(no error)");
-    return best_value(hparams.checkpoint);
+    return best_value(recipe, hparams);
   };
   for (const char* const metric : {"loss", "perplexity", "bits_per_byte"})
     CHECK(best_of(recipe_of({}, true), metric) == BestValue::lowest);
@@ -70,13 +70,16 @@ TEST_CASE("what evaluations of a recipe do not report is refused, and what they 
     CHECK(refusal(recipe_of({}, true), by(metric)).starts_with("[HPARAM-23]"));
 }
 
-TEST_CASE("of a metric that only its objective knows it must be said which value is the best") {
+TEST_CASE("of an objective's own metric the objective says which value is the best, or the hyperparameters must") {
   const RecipeProgram recipe = recipe_of({{"surprise"}}, true);
   CHECK(refusal(recipe, by("surprise")).starts_with("[HPARAM-24] checkpoint.best_is must be \"lowest\" or"));
   for (const BestValue best : {BestValue::lowest, BestValue::highest}) {
     CHECK(refusal(recipe, by("surprise", best)) == "(no error)");
-    CHECK(best_value(by("surprise", best).checkpoint) == best);
-    CHECK(best_value(by("loss", best).checkpoint) == best);
+    CHECK(best_value(recipe, by("surprise", best)) == best);
+    CHECK(best_value(recipe, by("loss", best)) == best);
+    const RecipeProgram saying = recipe_of({{"surprise", MetricKind::sum, best}}, true);
+    CHECK(refusal(saying, by("surprise")) == "(no error)");
+    CHECK(best_value(saying, by("surprise")) == best);
   }
   CHECK(contains(refusal(recipe_with<objective::Distillation<void>>(true), by("teacher_loss")), "[HPARAM-24]"));
 }

@@ -1,5 +1,7 @@
 #include "train/run/resume.hpp"
 
+#include "train/run/resumed_state.hpp"
+
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/recorded_step.hpp"
@@ -42,10 +44,20 @@ class BegunRun {
     hparams.checkpoint.resume.value = resume;
     return hparams;
   }
-  void save() {
+  /// Its first parameter is the step.
+  void save(std::int64_t n = 5) {
     RecordedStep step;
-    save_run(path() + "/checkpoints", {}, recipe_with("A"), hparams("none"), {.step = 5, .samples = 40}, {}, step,
+    step.values[0][0] = static_cast<float>(n);
+    save_run(path() + "/checkpoints", {}, recipe_with("A"), hparams("none"), {.step = n, .samples = 8 * n}, {}, step,
              *one_rank());
+  }
+  std::string file_of_step(int n) const {
+    return path() + "/checkpoints/step_0000000" + std::to_string(n) + "/rank_00000.safetensors";
+  }
+  void damage(int n) const {
+    std::string bytes = read_bytes(file_of_step(n));
+    bytes.back() = static_cast<char>(bytes.back() ^ 1);
+    write_bytes(file_of_step(n), bytes);
   }
 
  private:
@@ -85,4 +97,49 @@ TEST_CASE("a run with a checkpoint is gone on with by auto, and how the recipe d
   CHECK(contains(other.notes[0], "sharding: A there, B here"));
   CHECK(contains(error_of([&] { resolve_resume(recipe_with("A"), run.hparams("none")); }),
                  "or go on with it by checkpoint.resume=auto"));
+}
+
+TEST_CASE("a run goes back to the latest checkpoint that is whole, and fails where all are damaged") {
+  BegunRun run;
+  RecordedStep step;
+  const auto communicator = one_rank();
+  const auto earlier = [&] {
+    return load_earlier(recipe_with("A"), run.hparams("none"), World(), step, *communicator, 72);
+  };
+  step.values[0][0] = 1;
+  CHECK_FALSE(earlier());
+  CHECK(step.values[0][0] == 1);
+  for (const std::int64_t n : {4, 5, 6, 7}) run.save(n);
+  const auto check_step = [&](int n) {
+    const auto found = earlier();
+    REQUIRE(found);
+    CHECK(found->state.step == n);
+    CHECK(found->state.samples == 8 * n);
+    CHECK(found->path == run.path() + "/checkpoints/step_0000000" + std::to_string(n));
+    CHECK(step.values[0][0] == static_cast<float>(n));
+  };
+  check_step(7);
+  run.damage(7);
+  check_step(6);
+  std::filesystem::resize_file(run.file_of_step(6), 10);
+  check_step(5);
+  run.damage(5);
+  run.damage(4);
+  const std::string refusal = error_of([&] { earlier(); });
+  CHECK(contains(refusal, "[CHECKPOINT-05]"));
+  CHECK(contains(refusal, "step_00000004\" is damaged, and there is no earlier checkpoint in"));
+}
+
+TEST_CASE("damage to a checkpoint that was asked for by its path is a failure") {
+  BegunRun run;
+  run.save();
+  RecordedStep step;
+  const std::string checkpoint = run.path() + "/checkpoints/step_00000005";
+  const auto load = [&](OnDamage on_damage) {
+    return resumed_state(checkpoint, recipe_with("A"), run.hparams("none"), step, *one_rank(), on_damage);
+  };
+  CHECK(load(OnDamage::fail)->step == 5);
+  run.damage(5);
+  CHECK(contains(error_of([&] { load(OnDamage::fail); }), "[CHECKPOINT-05]"));
+  CHECK_FALSE(load(OnDamage::warn));
 }

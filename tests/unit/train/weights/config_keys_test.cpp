@@ -134,3 +134,24 @@ TEST_CASE("rope_parameters of a Gemma 3 are by the types of layers, of which one
   CHECK(refusal(with(Json::array())).starts_with("[WEIGHTS-03]"));
   CHECK(refusal(with({{"full_attention", 7}})).starts_with("[WEIGHTS-03]"));
 }
+
+TEST_CASE("the recipe of a Gemma 3 says how its local layers are scaled") {
+  const auto header_with = [](Json scaling) {
+    scaling["rope_theta"] = 100;
+    const TemporaryFolder folder;
+    write_bytes(folder / "config.json",
+                config_with("gemma3", {{"rope_parameters", {{"sliding_attention", scaling}}}}).dump());
+    return recipe_header(folder / ".", "a_model");
+  };
+  const std::string turned = "monomorph::Rotated<monomorph::RotarySpec{.base = 100";
+  CHECK(contains(header_with({{"rope_type", "default"}}), turned + "},"));
+  CHECK(contains(header_with({{"rope_type", "linear"}, {"factor", 8}}), turned + ", .linear = {.factor = 8}},"));
+  CHECK(contains(header_with({{"rope_type", "yarn"}, {"factor", 4}, {"original_max_position_embeddings", 8}}),
+                 turned + ", .yarn = {.factor = 4, .original_context = 8}},"));
+  CHECK(contains(header_with({{"rope_type", "llama3"},
+                              {"factor", 4},
+                              {"low_freq_factor", 1},
+                              {"high_freq_factor", 4},
+                              {"original_max_position_embeddings", 8}}),
+                 turned + ", .scaling = {.factor = 4, .original_context = 8}},"));
+}

@@ -27,7 +27,7 @@ std::vector<std::string> save_run(
     const std::function<void()>& before_completing = [] {}, std::optional<double> evaluation = std::nullopt);
 
 /// Which checkpoints a run keeps.
-runtime::Retention retention_of(const Hparams& hparams);
+runtime::Retention retention_of(const RecipeProgram& recipe, const Hparams& hparams);
 
 using runtime::find_checkpoint;
 

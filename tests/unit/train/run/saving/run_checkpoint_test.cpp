@@ -29,6 +29,7 @@ RecipeProgram recipe_with(std::uint64_t state_fingerprint) {
   recipe.name = "recorded";
   recipe.state_fingerprint = state_fingerprint;
   recipe.model = &models::gpt2_124m;
+  recipe.objective.metrics = {{"accuracy", MetricKind::mean, BestValue::highest}};
   recipe.described_model = described_model(*recipe.model);
   recipe.policies = {{"layers", "2 x monomorph::DecoderBlock"},
                      {"sharding", "monomorph::sharding::FullShard", false},
@@ -90,27 +91,28 @@ TEST_CASE("the best evaluation so far comes back to a run that goes by the same 
   keeping.checkpoint.best_by.value = "wiki";
   RecordedStep saved = counted_step();
   save_run(
-      folder.path(), retention_of(keeping), recipe_with(1), keeping, evaluated, {}, saved, *communicator, [] {}, 0.5);
+      folder.path(), retention_of(recipe_with(1), keeping), recipe_with(1), keeping, evaluated, {}, saved,
+      *communicator, [] {}, 0.5);
   const std::string checkpoint = find_checkpoint(folder.path());
   const auto metadata = runtime::read_checkpoint_metadata(checkpoint);
   CHECK(std::get<double>(metadata.counters.at("evaluation_accuracy.wiki")) == 0.5);
   CHECK(std::get<double>(metadata.counters.at("highest_evaluation_accuracy.wiki")) == 0.75);
   const auto restored = [&](const Hparams& by) {
     RecordedStep step;
-    return restore_run(checkpoint, recipe_with(1), step, true, best_counter(by)).state.best_evaluation;
+    return restore_run(checkpoint, recipe_with(1), step, true, best_counter(recipe_with(1), by)).state.best_evaluation;
   };
   CHECK(restored(keeping) == 0.75);
-  CHECK_FALSE(note_other_best(checkpoint, keeping).has_value());
+  CHECK_FALSE(note_other_best(checkpoint, recipe_with(1), keeping).has_value());
   Hparams not_keeping = keeping, by_code = keeping, by_loss = keeping, by_lowest = keeping;
   not_keeping.checkpoint.keep_best.value = false;
   by_code.checkpoint.best_by.value = "code";
   by_loss.checkpoint.best_metric.value = "loss";
   by_lowest.checkpoint.best_is.value = BestValue::lowest;
   CHECK_FALSE(restored(not_keeping).has_value());
-  CHECK_FALSE(note_other_best(checkpoint, not_keeping).has_value());
+  CHECK_FALSE(note_other_best(checkpoint, recipe_with(1), not_keeping).has_value());
   for (const Hparams& other : {by_code, by_loss, by_lowest}) {
     CHECK_FALSE(restored(other).has_value());
-    CHECK(note_other_best(checkpoint, other)
+    CHECK(note_other_best(checkpoint, recipe_with(1), other)
               .value()
               .starts_with("the best checkpoint was that of the highest evaluation_accuracy.wiki so far"));
   }
@@ -118,8 +120,8 @@ TEST_CASE("the best evaluation so far comes back to a run that goes by the same 
        {std::variant<std::int64_t, double>(std::numeric_limits<double>::quiet_NaN()), {std::int64_t{1}}}) {
     auto changed = metadata;
     changed.counters["highest_evaluation_accuracy.wiki"] = wrong;
-    CHECK(
-        contains(error_of([&] { saved_state(changed, checkpoint, 1024, best_counter(keeping)); }), "[CHECKPOINT-03]"));
+    CHECK(contains(error_of([&] { saved_state(changed, checkpoint, 1024, best_counter(recipe_with(1), keeping)); }),
+                   "[CHECKPOINT-03]"));
   }
 }
 
