@@ -32,6 +32,22 @@ TEST_CASE("chat answers each line with the conversation before it, as its templa
   CHECK(said.out == first + "\n" + second + "\n" + first + "\n");
   CHECK(chat("rst", "plain.jinja", {"--system", "Fi"}).out == first + "\n");
 
+  // Variables are given to a model's own template, and to no other.
+  write_bytes(place / "opening.jinja", "{{ opening }}{% for m in messages %}{{ m.content }}{% endfor %}");
+  CHECK(chat("rst", "opening.jinja", {"--template-kwargs", R"({"opening": "Fi"})"}).out == first + "\n");
+  check_refusal(chat("a", "opening.jinja", {"--template-kwargs", "opening"}), 2, {"[CHAT-20]", "--template-kwargs"});
+  check_refusal(chat("a", "", {"--template", "zephyr", "--template-kwargs", R"({"opening": 1})"}), 2,
+                {"[CHAT-21]", "zephyr", "\"opening\"", "(--template)"});
+
+  // Without --max-tokens an answer has as many as there is room for.
+  const ProcessResult long_answer = run_process(
+      bash("printf 'First\\n' | \"$@\"", command(place, {"chat", "--checkpoint", place / "run", "--greedy",
+                                                         "--ignore-end", "--template", place / "plain.jinja"})));
+  CHECK(long_answer.exit_code == 0);
+  CHECK(long_answer.out.starts_with(first));
+  CHECK(long_answer.out.size() > first.size() + 50);
+  CHECK(contains(long_answer.err, "the answer is cut off where the model's context ends"));
+
   // What the context has no room for isn't said, and the conversation goes on.
   const ProcessResult full = chat(std::string(400, 'x') + "\\nFirst\\n/nothing\\n", "plain.jinja");
   CHECK(full.exit_code == 0);

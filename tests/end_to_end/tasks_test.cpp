@@ -100,6 +100,16 @@ void check_same_of_parquet(const Imported& model, const Json& expected, const st
   CHECK(result.out + read_bytes(model / "answers.jsonl") == of_lines);
 }
 
+/// The questions and examples as comma-separated values, a file for each subject, which patterns name.
+void check_same_as_published(const Imported& model, const Json& expected, const std::string& of_lines) {
+  const std::string folder = fixtures + "published/mmlu/", shots = std::to_string(expected.at("shots").get<int>());
+  const ProcessResult result = model.run("evaluate", {"--task", "mmlu=" + folder + "*_test.csv", "--shots", shots,
+                                                      "--shots-from", folder + "*_dev.csv"});
+  INFO(result.err);
+  CHECK(result.exit_code == 0);
+  CHECK(result.out == of_lines);
+}
+
 /// "0.2500 ± 0.1306"
 std::string numbers(const Json& results, const std::string& metric) {
   char text[64];
@@ -134,8 +144,10 @@ TEST_CASE("benchmarks have the numbers of lm-evaluation-harness, on one rank and
       CHECK(contains(result.out, name + ": " + numbers(results, "acc")));
       if (results.contains("acc_norm")) CHECK(contains(result.out, numbers(results, "acc_norm")));
     }
-    if (task == "mmlu" && expected.at("shots") != 0)
+    if (task == "mmlu" && expected.at("shots") != 0) {
       check_same_of_parquet(model, expected, result.out + read_bytes(model / "answers.jsonl"));
+      check_same_as_published(model, expected, result.out);
+    }
   }
 
   // More questions than are scored at once.
@@ -225,12 +237,14 @@ TEST_CASE("generate goes on with texts as transformers' generate does, up to the
   std::string prompts;
   for (const Json& text : expected.at("texts")) prompts += Json{{"prompt", text.at("prompt")}}.dump() + "\n";
   write_bytes(model / "prompts.jsonl", prompts);
+  std::string said;  // to whoever reads the texts
   const auto generated = [&](const Arguments& from) {
     const int most = expected.at("max_tokens");
     const ProcessResult result =
         model.run("generate", with(Arguments{"--greedy", "--max-tokens", std::to_string(most)}, from));
     INFO(result.err);
     REQUIRE(result.exit_code == 0);
+    CHECK(result.err == said);
     return result.out;
   };
   const auto check = [&](const Json& texts) {
@@ -248,6 +262,11 @@ TEST_CASE("generate goes on with texts as transformers' generate does, up to the
   CHECK(generated({"--prompt", prompt}) == prompt + text + "\n");
   write_bytes(model / "run/generation_config.json", Json{{"eos_token_id", expected.at("ends")}}.dump());
   check(expected.at("ended_texts"));
+  write_bytes(model / "run/generation_config.json",
+              Json{{"repetition_penalty", expected.at("repetition_penalty")}}.dump());
+  said = "the model's generation_config.json says how tokens are chosen: repetition_penalty " +
+         expected.at("repetition_penalty").dump() + "; options say it otherwise\n";
+  check(expected.at("penalized_texts"));
 }
 
 TEST_CASE("lm-evaluation-harness has the same numbers through serve as of the model itself") {

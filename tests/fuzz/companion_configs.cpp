@@ -1,5 +1,7 @@
 // What lies beside a model and says how its texts end and its chats are written, one file behind the other with a NUL
-// byte between: tokens that are accepted are the tokeniser's.
+// byte between: tokens that are accepted are the tokeniser's, and settings of how tokens are drawn are within their
+// bounds.
+#include "train/inference/sampling_choices.hpp"
 #include "train/inference/stop_ids.hpp"
 
 #include <monomorph/data/chat/model_template.hpp>
@@ -23,6 +25,13 @@ void check(const std::string& folder) {
   fuzz::refusing([&] {
     for (const std::int32_t id : train::stop_ids(tokenizer, folder))
       fuzz::require(id >= 0 && id < tokenizer.vocab_size() && tokenizer.has_token(id), "a stop id is a token's");
+  });
+  fuzz::refusing([&] {
+    train::SamplingSettings settings;
+    train::sampling_of_model(folder).apply_to(settings);
+    fuzz::require(settings.temperature >= 0 && settings.top_p > 0 && settings.top_p <= 1 && settings.min_p >= 0 &&
+                      settings.min_p <= 1 && settings.repetition_penalty > 0 && settings.top_k.value_or(1) >= 1,
+                  "settings are within their bounds");
   });
   fuzz::refusing([&] {
     const auto chats = data::ModelTemplate::of_folder(folder);

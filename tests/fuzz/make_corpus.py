@@ -157,7 +157,7 @@ def benchmark_questions():
         lines = (question if isinstance(question, str) else json.dumps(question, ensure_ascii=False) for question in questions)
         seed("benchmark_questions", name, bytes([which]) + "\n".join(lines).encode())
 
-    hellaswag, arc, mmlu = range(3)
+    hellaswag, arc, mmlu, mmlu_values = range(4)
     for which, name in enumerate(("hellaswag", "arc", "mmlu")):
         write(name, which, *(FIXTURES / "tasks" / f"{name}.jsonl").read_text().splitlines()[:2])
     ended = {"ctx": "a [title] b.", "activity_label": "c", "endings": ["d", "  e [f] g"], "label": "1"}
@@ -168,6 +168,35 @@ def benchmark_questions():
     write("arc_other_kinds", arc, asked | {"choices": ["b"]}, asked | {"answerKey": 1}, [asked], "null", "{")
     write("mmlu_answers", mmlu, {"question": "a", "choices": ["b", "c", "d", "e"], "answer": 3, "subject": "an_area"},
           {"question": "a", "choices": ["b"] * 5, "answer": "A"}, {"question": "\n", "choices": ["b"] * 4, "answer": 4})
+    write("arc_published", arc, *(FIXTURES / "tasks/published/arc.jsonl").read_text().splitlines()[:2])
+    write("mmlu_published", mmlu_values, (FIXTURES / "tasks/published/mmlu/slow_rivers_dev.csv").read_text())
+    write("mmlu_values", mmlu_values, "a,b,c,d,e,A", "\"a,\"\"\",b,c,d,e,D", "a,b,c,d,e,E")
+
+
+def tool_calls():
+    def write(name, piece, answer):
+        seed("tool_calls", name, bytes([piece]) + answer.encode())
+
+    call = '{"name": "get_weather", "arguments": {"city": "Bonn", "days": [1, 2]}}'
+    write("marked", 3, f"I look.\n<tool_call>\n{call}\n</tool_call>\n<tool_call>{call}</tool_call> Done.")
+    write("alone", 15, call)
+    write("list", 0, f"[{call}, {call}]")
+    write("lines", 6, call + "\n" + call.replace("arguments", "parameters") + ";")
+    write("mistral", 4, f"[TOOL_CALLS][{call}]")
+    write("unknown", 2, '<tool_call>{"name": "g", "arguments": {}}</tool_call>')
+    write("cut", 1, "<tool_call>" + call[:40])
+    write("in_a_text", 5, 'A brace { and <tool_call> and "</tool_call>"')
+
+
+def csv_records():
+    def write(name, text):
+        seed("csv_records", name, text.encode())
+
+    write("plain", "a,b\nc,,d\n")
+    write("quoted", '"a,b","c""d"\r\n"e\n\nf",\r\n')
+    write("marks_within", '\ufeffa"b,c""d\n\n\r\n"",""')
+    write("malformed", '"a"b\n')
+    write("cut", 'a\n"b\n')
 
 
 def companion_configs():
@@ -177,6 +206,8 @@ def companion_configs():
     chat = "{% for m in messages %}{{ m.role }}{% endfor %}{{ eos_token }}"
     token = {"__type": "AddedToken", "content": "<|im_end|>", "special": True}
     write("ids", {"eos_token_id": [257, 259], "temperature": 0.6}, {"eos_token": "<|im_end|>"})
+    write("sampling", {"temperature": 0.7, "top_p": 0.8, "top_k": 20, "min_p": 0.05, "repetition_penalty": 1.05, "do_sample": True})
+    write("sampling_wrong", {"temperature": -1, "top_p": 2, "top_k": "20", "repetition_penalty": None})
     write("tokens", {"eos_token_id": 258}, {"eos_token": token, "bos_token": None, "chat_template": chat})
     write("templates", "", {"chat_template": [{"name": "default", "template": chat}, {"name": "tool_use", "template": chat}]})
     write("template_files", "", {"pad_token": token}, {"chat_template": {"default": chat}}, chat)
@@ -415,6 +446,6 @@ def weights_indices():
 
 if __name__ == "__main__":
     for make in (span_indices, compressed_texts, packed_files, tokenizers, json_lines, preference_records, reference_scores, loss_masks, sentence_pieces, parquet_tables,
-                 benchmark_questions, companion_configs, json_schemas, served_requests, safetensors, checkpoint_metadata, checkpoint_parts, hparams, model_configs,
+                 benchmark_questions, csv_records, tool_calls, companion_configs, json_schemas, served_requests, safetensors, checkpoint_metadata, checkpoint_parts, hparams, model_configs,
                  weights_indices, sentence_modules, adapter_configs, jinja_templates, quantized_matrices):
         make()

@@ -29,19 +29,28 @@ void TemplateOption::add_to(CLI::App& command, const std::string& without) {
                                  data::chat_template_names(), without));
   command.add_option("--date", date,
                      "The day (YYYY-MM-DD) that a model's own template writes, if it writes one; unless given, today");
+  command.add_option("--template-kwargs", variables,
+                     "Variables of a model's own template, a JSON object such as {\"enable_thinking\": false}");
 }
 
 std::optional<data::TemplateChoice> TemplateOption::choice() const {
   std::optional<data::TemplateChoice> chosen;
-  if (!name.empty()) chosen = read_choice([&] { return data::TemplateChoice::named(name); });
+  if (!name.empty()) chosen = read_choice([&] { return data::TemplateChoice::named(name, given_variables()); });
   if (!date.empty() && (!chosen || chosen->known() != nullptr))
     throw UsageError("CHAT-09", "--date is for a model's own template; leave it out");
+  if (!chosen && !variables.empty())
+    throw UsageError("CHAT-21", "--template-kwargs are of a model's own template; leave them out, or give --template");
   return chosen;
 }
 
 data::TemplateChoice TemplateOption::choice_or_of(const std::string& folder) const {
   if (!name.empty()) return *choice();
-  return read_choice([&] { return data::ModelTemplate::of_file(folder); });
+  return read_choice([&] { return data::TemplateChoice::of_file(folder, given_variables()); });
+}
+
+data::TemplateVariables TemplateOption::given_variables() const {
+  if (variables.empty()) return {};
+  return data::template_variables_of(variables, "--template-kwargs");
 }
 
 std::time_t TemplateOption::now() const {

@@ -1,6 +1,8 @@
 #include "core/folder_files.hpp"
 #include "core/is_there.hpp"
 #include "core/json_text.hpp"
+#include "data/jinja/budget.hpp"
+#include "data/jinja/value_text.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
@@ -172,8 +174,11 @@ bool ModelTemplate::takes_tools() const {
 }
 
 jinja::Rendered ModelTemplate::render(const jinja::Value& messages, const jinja::Value& tools, bool with_answer_begun,
-                                      std::time_t now, const jinja::RenderLimits& limits) const {
-  auto variables = tokens_;
+                                      std::time_t now, const jinja::RenderLimits& limits,
+                                      const TemplateVariables& more) const {
+  TemplateVariables variables = tokens_;
+  set_variables(variables, variables_);
+  set_variables(variables, more);
   variables.emplace_back("messages", messages);
   variables.emplace_back("tools", tools);
   variables.emplace_back("documents", jinja::Value());
@@ -196,6 +201,8 @@ std::uint64_t ModelTemplate::fingerprint() const {
   const auto add = [&](std::string_view text) { state = fnv1a_64(std::string_view("\0", 1), fnv1a_64(text, state)); };
   for (const auto& [name, chat_template] : templates_) add(name), add(chat_template.source());
   for (const auto& [name, value] : tokens_) add(name), add(*value.text());
+  jinja::Budget budget(jinja::RenderLimits{});
+  for (const auto& [name, value] : variables_) add(name), add(jinja::json_of(budget, value, {}));
   return state;
 }
 

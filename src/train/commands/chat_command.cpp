@@ -5,6 +5,7 @@
 #include "train/inference/conversation.hpp"
 #include "train/inference/tool_calls.hpp"
 #include "train/serve/chat_prompt.hpp"
+#include "train/serve/tool_call_id.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
@@ -81,18 +82,25 @@ PromptMessage message(data::ChatRole role, std::string_view content) {
   return {.said = {role, data::replace_invalid_utf8(content), false}, .name = {}, .call_id = {}};
 }
 
-PromptMessage result_of(const ToolCall& call, std::string_view content) {
+/// A call of a tool, and the id by which its result is told.
+struct AwaitedCall : ToolCall {
+  std::string id;
+};
+
+PromptMessage result_of(const AwaitedCall& call, std::string_view content) {
   PromptMessage result = message(data::ChatRole::tool, content);
   result.name = call.name;
+  result.call_id = call.id;
   return result;
 }
 
-PromptMessage answer_with(std::string_view text, const std::deque<ToolCall>& calls) {
+PromptMessage answer_with(std::string_view text, const std::deque<AwaitedCall>& calls) {
   std::vector<Value> list;
-  for (const ToolCall& call : calls) {
+  for (const AwaitedCall& call : calls) {
     const Value arguments = data::jinja::value_of_json(call.arguments, "the arguments of a call");
     list.push_back(
-        Value::dict({{"type", "function"},
+        Value::dict({{"id", std::string_view(call.id)},
+                     {"type", "function"},
                      {"function", Value::dict({{"name", std::string_view(call.name)}, {"arguments", arguments}})}}));
   }
   PromptMessage answer = message(data::ChatRole::assistant, text);
@@ -125,7 +133,7 @@ class Chat {
       answer();
       return;
     }
-    const ToolCall call = std::move(calls_.front());
+    const AwaitedCall call = std::move(calls_.front());
     calls_.pop_front();
     messages_.push_back(result_of(call, words));
     if (!calls_.empty()) return ask_for_result();
@@ -156,7 +164,7 @@ class Chat {
     ToolCallFinder::Found found = finder.push(text);
     found += finder.finish();
     if (found.calls.empty()) return messages_.push_back(message(data::ChatRole::assistant, text));
-    calls_.assign(found.calls.begin(), found.calls.end());
+    for (ToolCall& call : found.calls) calls_.push_back({std::move(call), new_tool_call_id()});
     messages_.push_back(answer_with(found.text, calls_));
     ask_for_result();
   }
@@ -180,7 +188,7 @@ class Chat {
   const std::string& system_;
   const Tools& tools_;
   std::vector<PromptMessage> messages_;
-  std::deque<ToolCall> calls_;  ///< whose results are to come
+  std::deque<AwaitedCall> calls_;  ///< whose results are to come
 };
 
 /// Reads lines until there are no more, or /exit.
@@ -207,6 +215,7 @@ void talk(Chat& chat) {
 }  // namespace
 
 void ChatOptions::add_to(CLI::App& app) {
+  usual_max_tokens.reset();
   GenerationOptions::add_to(app);
   app.add_option("--system", system, "what the model is told before the conversation");
   chat_template.add_to(app);
@@ -220,7 +229,9 @@ int run_chat(const RecipeProgram& recipe, const ChatOptions& options) {
   const ChatPrompt prompt = prompt_of(model);
   const Tools tools = tools_of(options, prompt);
   const std::int64_t T = recipe.model->context_length;
-  Session session = session_of(model, std::nullopt, 1, T, T);
+  if (!model.of_makers.empty()) write_error_line(model.of_makers);
+  constexpr std::int64_t sequences = 2;  // the second one for a moment, when a conversation goes on otherwise
+  Session session = session_of(model, T, sequences, T, T);
   Conversation conversation(session, *model.tokenizer, model.settings);
   Chat chat(conversation, prompt, options.system, tools);
   talk(chat);

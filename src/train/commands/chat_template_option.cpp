@@ -15,12 +15,17 @@ void ChatTemplateOption::add_to(CLI::App& app) {
       fmt::format("how chats are written: {}, a file of a template in Jinja, or a model's folder; the model's "
                   "own if not given",
                   data::chat_template_names()));
+  app.add_option("--template-kwargs,--chat-template-kwargs", variables,
+                 "variables of a model's own template, a JSON object such as {\"enable_thinking\": false}");
 }
 
 std::optional<data::TemplateChoice> ChatTemplateOption::choice(const data::Tokenizer& tokenizer,
                                                                const std::string& folder) const {
-  if (!name.empty()) return as_usage_error("--template", [&] { return data::TemplateChoice::named(name); });
-  auto usual = as_usage_error("the tokeniser's folder", [&] { return data::TemplateChoice::usual(tokenizer, folder); });
+  const auto given =
+      variables.empty() ? data::TemplateVariables{} : data::template_variables_of(variables, "--template-kwargs");
+  if (!name.empty()) return as_usage_error("--template", [&] { return data::TemplateChoice::named(name, given); });
+  auto usual =
+      as_usage_error("the tokeniser's folder", [&] { return data::TemplateChoice::usual(tokenizer, folder, given); });
   if (usual && usual->known() != nullptr && data::chat_template_sources(folder).empty())
     write_error_line(
         fmt::format("no chat template lies beside the tokeniser: chats are written as {} has them, whose "

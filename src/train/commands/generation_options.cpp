@@ -14,6 +14,8 @@
 namespace monomorph::train {
 namespace {
 
+constexpr std::int64_t most_tokens = std::int64_t{1} << 40;
+
 std::string refuse_empty(const std::string& text) { return text.empty() ? "is empty" : ""; }
 
 /// Nothing if the text is no id.
@@ -54,8 +56,10 @@ void exclude_ids_without_token(const data::Tokenizer& tokenizer, std::vector<Log
 
 void GenerationOptions::add_to(CLI::App& app) {
   CheckpointOptions::add_to(app);
-  add_number(app, "--max-tokens", settings.max_tokens, "tokens to write", {1, std::int64_t{1} << 40})
-      ->capture_default_str();
+  add_number(app, "--max-tokens", max_tokens,
+             usual_max_tokens ? fmt::format("tokens to write; {} if it is not given", *usual_max_tokens)
+                              : "tokens to write; as many as the context has room for if it is not given",
+             {1, most_tokens});
   app.add_option("--stop", settings.stop_texts, "ends before the first of these texts that comes; may be given again")
       ->allow_extra_args(false)
       ->check(refuse_empty);
@@ -64,33 +68,37 @@ void GenerationOptions::add_to(CLI::App& app) {
       ->check(check_id_text);
   app.add_flag("--ignore-end", ignores_stop_ids, "writes on behind the tokens that end a text");
 
-  SamplingSettings& sampling = settings.sampling;
   auto* const most_probable = app.add_flag("--greedy", greedy, "always the most probable token: nothing is chosen");
   for (CLI::Option* const of_choice :
-       {add_number(app, "--temperature", sampling.temperature, "of the probabilities", {1e-6, 1e6})
-            ->capture_default_str(),
+       {add_number(app, "--temperature", sampling.temperature,
+                   "of the probabilities; like the next ones and the repetition penalty, if it is not given, what "
+                   "generation_config.json beside the tokeniser says, or else 1",
+                   {1e-6, 1e6}),
         add_number(app, "--top-k", sampling.top_k, "choose among the k most probable tokens", {.least = 1}),
         add_number(app, "--top-p", sampling.top_p, "choose among the tokens that make up this probability", {1e-9, 1}),
         add_number(app, "--min-p", sampling.min_p,
                    "choose among the tokens with this share of the most probable one's probability", {0, 1})})
     of_choice->excludes(most_probable);
   add_number(app, "--repetition-penalty", sampling.repetition_penalty,
-             "divides the logits of tokens that prompt or text have", {1e-2, 1e2})
-      ->capture_default_str();
-  add_number(app, "--frequency-penalty", sampling.frequency_penalty,
+             "divides the logits of tokens that prompt or text have", {1e-2, 1e2});
+  add_number(app, "--frequency-penalty", settings.sampling.frequency_penalty,
              "taken from a token's logit for each time that the text has it", {-100, 100})
       ->capture_default_str();
-  add_number(app, "--presence-penalty", sampling.presence_penalty, "taken once if the text has it", {-100, 100})
+  add_number(app, "--presence-penalty", settings.sampling.presence_penalty, "taken once if the text has it",
+             {-100, 100})
       ->capture_default_str();
   app.add_option("--logit-bias", logit_bias, "ID=BIAS: added to the logit of a token; may be given again")
       ->allow_extra_args(false)
       ->check(check_logit_bias);
-  add_number(app, "--seed", sampling.seed, "of the choice")->capture_default_str();
+  add_number(app, "--seed", settings.sampling.seed, "of the choice")->capture_default_str();
 }
 
-GenerationSettings GenerationOptions::settings_with(const data::Tokenizer& loaded, const std::string& folder,
+GenerationSettings GenerationOptions::settings_with(const data::Tokenizer& loaded, const SamplingChoices& of_model,
+                                                    const std::string& folder,
                                                     std::optional<std::int32_t> turn_end) const {
   GenerationSettings result = settings;
+  result.max_tokens = max_tokens.value_or(usual_max_tokens.value_or(most_tokens));
+  sampling.or_else(of_model).apply_to(result.sampling);
   if (greedy) result.sampling.temperature = 0;
   if (!ignores_stop_ids)
     result.stop_ids = as_usage_error("the tokeniser's folder", [&] { return stop_ids(loaded, folder, turn_end); });

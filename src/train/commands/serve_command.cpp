@@ -82,16 +82,22 @@ int run_serve(const RecipeProgram& recipe, const ServeOptions& options) {
   limits.body_bytes = static_cast<std::size_t>(options.body_bytes);
   limits.head = std::chrono::seconds(options.head_seconds);
   limits.body = std::chrono::seconds(options.body_seconds);
+  limits.request = std::chrono::seconds(options.request_seconds);
   limits.stalled_write = std::chrono::seconds(options.write_seconds);
   const std::string key = key_of(options.api_key_file);
   TextModel model = load_text_model(recipe, options, &options.chat_template);
+  if (!model.of_makers.empty()) log_line(model.of_makers);
   ChatPrompt prompt = as_usage_error("--template", [&] { return ChatPrompt(*model.tokenizer, model.chat_template); });
   const std::int64_t T = recipe.model->context_length;
-  const ServedModel served{options.model_name.empty() ? short_name(recipe) : options.model_name, *model.tokenizer,
-                           model.settings, T, std::move(prompt)};
   Session session = session_of(model, options.cache_tokens, options.batch, T, T, scored_tokens_of_pass);
+  const ServedModel served{.name = options.model_name.empty() ? short_name(recipe) : options.model_name,
+                           .tokenizer = *model.tokenizer,
+                           .settings = model.settings,
+                           .context_length = T,
+                           .chat_prompt = std::move(prompt),
+                           .cache_tokens = session.pages() * PagedTokens::page};
   Scheduler scheduler(session, *model.tokenizer, options.most_waiting);
-  const Api api(served, scheduler, key, std::chrono::seconds(options.request_seconds));
+  const Api api(served, scheduler, key, limits.request, LoopbackHosts::of(options.host));
   const InterruptionGuard guard;
   HttpServer server(limits, {.admit = [&](const HttpRequest& request) { return api.admit(request); },
                              .answer = [&](const HttpRequest& request) { return api.answer(request); },

@@ -1,5 +1,6 @@
 #include "train/commands/text_model.hpp"
 
+#include "core/as_usage_error.hpp"
 #include "core/with_hint.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -27,6 +28,15 @@ std::optional<data::TemplateChoice> readable_template(const std::string& folder)
     // Commands that write chats say what is wrong with it.
   }
   return std::nullopt;
+}
+
+/// Whoever reads texts that are drawn otherwise than by default is to know why.
+std::string line_of_makers(const GenerationOptions& options, SamplingChoices of_model) {
+  if (options.greedy) of_model = {.repetition_penalty = of_model.repetition_penalty};
+  const std::string said = text_of(options.sampling.unsaid_of(of_model));
+  if (said.empty()) return "";
+  return fmt::format("the model's generation_config.json says how tokens are chosen: {}; options say it otherwise",
+                     said);
 }
 
 }  // namespace
@@ -58,7 +68,10 @@ TextModel load_text_model(const RecipeProgram& recipe, const GenerationOptions& 
   model.chat_template = chat_template != nullptr ? chat_template->choice(*model.tokenizer, model.folder)
                                                  : readable_template(model.folder);
   const auto turn_end = model.chat_template ? data::turn_end(*model.tokenizer, *model.chat_template) : std::nullopt;
-  model.settings = options.settings_with(*model.tokenizer, model.folder, turn_end);
+  const SamplingChoices of_model =
+      as_usage_error("the tokeniser's folder", [&] { return sampling_of_model(model.folder); });
+  model.settings = options.settings_with(*model.tokenizer, of_model, model.folder, turn_end);
+  model.of_makers = line_of_makers(options, of_model);
   model.weights = std::make_unique<LoadedModel>(recipe, checkpoint);
   return model;
 }

@@ -24,6 +24,7 @@ struct TextModel {
   std::string folder;  ///< of the tokeniser, with what else came with the model's files
   std::optional<data::TemplateChoice> chat_template;
   GenerationSettings settings;
+  std::string of_makers;  ///< what of the settings generation_config.json says, as a line for people; empty: nothing
   std::unique_ptr<LoadedModel> weights;
 };
 

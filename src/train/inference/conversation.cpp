@@ -23,12 +23,15 @@ GeneratedText Conversation::answer(std::vector<std::int32_t> prompt,
   return std::move(text).result();
 }
 
-/// A sequence only grows, so that one which goes on otherwise, or has all of the prompt, is begun again.
+/// A sequence only grows, so that a prompt which goes on otherwise than what is cached, or is the beginning of it, has
+/// a new sequence, behind the whole pages that they have in common. A token is left that says what follows.
 void Conversation::keep_beginning_of(std::span<const std::int32_t> prompt) {
-  const bool goes_on = cached_.size() < prompt.size() && std::ranges::equal(cached_, prompt.first(cached_.size()));
-  if (goes_on || cached_.empty()) return;
+  const std::int64_t common = std::ranges::mismatch(cached_, prompt).in1 - cached_.begin();
+  if (common == std::ssize(cached_) && common < std::ssize(prompt)) return;
+  const std::int64_t kept = std::min(common, std::ssize(prompt) - 1) / PagedTokens::page * PagedTokens::page;
+  const int next = session_.fork(sequence_, kept);
   session_.close(sequence_);
-  sequence_ = session_.open();
+  sequence_ = next;
 }
 
 }  // namespace monomorph::train

@@ -7,11 +7,12 @@
 
 namespace monomorph::train {
 
-/// Texts each of which continues the one before, in one sequence of a session: of a prompt that begins as the last text
-/// did, only what is new goes through the model.
+/// Texts each of which continues the one before, in a sequence of a session: of a prompt that begins as the last text
+/// did, only what is new goes through the model, and of one that goes on otherwise what stands behind their last common
+/// page of the cache.
 class Conversation {
  public:
-  /// All must outlive it.
+  /// All must outlive it.   @param session with two sequences at least, of which one is open between answers
   Conversation(Session& session, const data::Tokenizer& tokenizer, const GenerationSettings& settings)
       : session_(session), tokenizer_(tokenizer), settings_(settings), sequence_(session.open()) {}
   Conversation(const Conversation&) = delete;

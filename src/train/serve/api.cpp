@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 namespace monomorph::train {
 namespace {
 
@@ -46,6 +48,7 @@ struct AbandonAtEnd {
 }  // namespace
 
 HttpReply Api::admit(const HttpRequest& request) const {
+  check_host(request);
   const bool is_get = request.method == "GET" || request.method == "HEAD";
   if (request.path == "/health" && is_get) return {.body = R"({"status":"ok"})"};
   check_key(request);
@@ -68,6 +71,18 @@ std::string Api::models() const {
       .dump();
 }
 
+/// A program that names no host is no browser.
+void Api::check_host(const HttpRequest& request) const {
+  if (!hosts_ || !key_.empty()) return;
+  if (std::ranges::all_of(request.hosts, [&](const std::string& host) { return hosts_->have(host); })) return;
+  throw ApiError(
+      403,
+      "this server is for programs of its own machine and asks for no key, so it answers only requests whose "
+      "header Host is localhost, 127.0.0.1, [::1] or what --host names; ask by one of these, or start the "
+      "server with --api-key-file",
+      "", "host_not_allowed");
+}
+
 void Api::check_key(const HttpRequest& request) const {
   if (key_.empty() || equal_in_constant_time(request.authorization, "Bearer " + key_)) return;
   throw ApiError(401, "this server asks for an API key, as the header Authorization: Bearer KEY", "",
@@ -88,13 +103,7 @@ HttpReply Api::answer(const HttpRequest& http) const {
 std::shared_ptr<TextEvents> Api::submit(const CompletionRequest& request) const {
   auto events = std::make_shared<TextEvents>();
   std::vector<ServedText> texts;
-  for (const ServedPrompt& prompt : request.prompts) {
-    const std::int64_t longest = std::ssize(prompt.ids) + std::max<std::int64_t>(0, request.settings.max_tokens - 1);
-    if (!scheduler_.fits(longest))
-      throw ApiError(400,
-                     fmt::format("a text of up to {} tokens does not fit this server's cache; lower max_tokens",
-                                 longest),
-                     "max_tokens", "context_length_exceeded");
+  for (const ServedPrompt& prompt : request.prompts)
     for (std::int64_t sample = 0; sample < request.samples; ++sample)
       texts.push_back({.index = texts.size(),
                        .request = {prompt.ids,
@@ -104,7 +113,6 @@ std::shared_ptr<TextEvents> Api::submit(const CompletionRequest& request) const 
                        .log_probabilities = request.log_probabilities,
                        .scores_prompt = request.echo && (request.log_probabilities || request.settings.max_tokens == 0),
                        .events = events});
-  }
   if (!scheduler_.submit(std::move(texts)))
     throw ApiError(429, "too many texts wait already; try again later", "", "rate_limit_exceeded");
   return events;

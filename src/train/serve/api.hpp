@@ -1,6 +1,7 @@
 #pragma once
 #include "train/serve/completion_request.hpp"
 #include "train/serve/http_server.hpp"
+#include "train/serve/loopback_hosts.hpp"
 #include "train/serve/scheduler.hpp"
 
 namespace monomorph::train {
@@ -9,16 +10,19 @@ namespace monomorph::train {
 class Api {
  public:
   /// @param key that requests must bring; empty: none   @param longest that a request may take
-  Api(const ServedModel& model, Scheduler& scheduler, std::string key, std::chrono::seconds longest)
-      : model_(model), scheduler_(scheduler), key_(std::move(key)), longest_(longest) {}
+  /// @param hosts by which requests without a key must ask; nothing: by any
+  Api(const ServedModel& model, Scheduler& scheduler, std::string key, std::chrono::seconds longest,
+      std::optional<LoopbackHosts> hosts)
+      : model_(model), scheduler_(scheduler), key_(std::move(key)), longest_(longest), hosts_(std::move(hosts)) {}
 
-  /// Answers what has no body; of what has one, refuses wrong paths, methods and keys.   @throws ApiError
+  /// Answers what has no body; of what has one, refuses wrong hosts, paths, methods and keys.   @throws ApiError
   HttpReply admit(const HttpRequest& request) const;
   /// @throws ApiError
   HttpReply answer(const HttpRequest& request) const;
 
  private:
   std::string models() const;
+  void check_host(const HttpRequest& request) const;
   void check_key(const HttpRequest& request) const;
   std::shared_ptr<TextEvents> submit(const CompletionRequest& request) const;
   std::string whole(const HttpRequest& http, const CompletionRequest& request, TextEvents& events,
@@ -30,6 +34,7 @@ class Api {
   Scheduler& scheduler_;
   std::string key_;
   std::chrono::seconds longest_;
+  std::optional<LoopbackHosts> hosts_;
 };
 
 }  // namespace monomorph::train

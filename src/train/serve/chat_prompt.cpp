@@ -16,17 +16,22 @@ data::jinja::Value value_of(const PromptMessage& message) {
   if (!message.name.empty()) members.emplace_back("name", std::string_view(message.name));
   if (!message.calls.is_none()) members.emplace_back("tool_calls", message.calls);
   if (!message.call_id.empty()) members.emplace_back("tool_call_id", std::string_view(message.call_id));
+  if (message.reasoning) members.emplace_back("reasoning_content", std::string_view(*message.reasoning));
   return Value::dict(std::move(members));
 }
 
 std::string rendered(const data::ModelTemplate& of_model, const std::vector<PromptMessage>& messages,
-                     const data::jinja::Value& tools, bool with_answer_begun) {
+                     const data::jinja::Value& tools, bool with_answer_begun,
+                     const data::TemplateVariables& variables = {}) {
   std::vector<data::jinja::Value> list;
   for (const PromptMessage& message : messages) list.push_back(value_of(message));
-  return of_model.render(data::jinja::Value::list(std::move(list)), tools, with_answer_begun).text;
+  return of_model
+      .render(data::jinja::Value::list(std::move(list)), tools, with_answer_begun, std::time(nullptr), {}, variables)
+      .text;
 }
 
-/// What a template that is known here can write.
+/// What a template that is known here can write. None of these, as they were published, writes names or what the model
+/// thought.
 std::vector<data::ChatMessage> said_in(const std::vector<PromptMessage>& messages, std::string_view name) {
   std::vector<data::ChatMessage> all;
   for (const PromptMessage& message : messages) {
@@ -69,9 +74,9 @@ CallForm ChatPrompt::call_form() const {
   }
 }
 
-std::vector<std::int32_t> ChatPrompt::ids(const std::vector<PromptMessage>& messages,
-                                          const data::jinja::Value& tools) const {
-  if (of_model() != nullptr) return tokenizer_.encode(rendered(*of_model(), messages, tools, true));
+std::vector<std::int32_t> ChatPrompt::ids(const std::vector<PromptMessage>& messages, const data::jinja::Value& tools,
+                                          const data::TemplateVariables& variables) const {
+  if (of_model() != nullptr) return tokenizer_.encode(rendered(*of_model(), messages, tools, true, variables));
   const data::ChatTemplate& known = *template_->known();
   return data::ChatEncoder(tokenizer_, known, data::assistant_alone).prompt(said_in(messages, known.name));
 }

@@ -12,11 +12,12 @@
 
 namespace monomorph::train {
 
-/// A message of a conversation, with what those about tools have, too.
+/// A message of a conversation, with all that the API lets it have. What is empty, templates are not given.
 struct PromptMessage {
   data::ChatMessage said;
-  std::string name, call_id;      ///< of a tool's result: which tool, and which call; may be empty
+  std::string name, call_id;      ///< who says it, or which tool; of which call a tool's result is
   data::jinja::Value calls = {};  ///< a list of dicts as templates want them: `arguments` is a dict; or none
+  std::optional<std::string> reasoning = {};  ///< what the model thought before it said this; may be an empty text
 };
 
 /// What makes a prompt of a conversation: all of its turns, and the beginning of the model's own.
@@ -29,12 +30,15 @@ class ChatPrompt {
   bool known() const { return template_.has_value(); }
   /// Whether the template writes what tools there are, as ModelTemplate says.
   bool takes_tools() const { return of_model() != nullptr && of_model()->takes_tools(); }
+  /// Whether it is one that may have variables.
+  bool takes_variables() const { return of_model() != nullptr; }
   /// How the template writes the model's calls of tools, which is tried with one; as `{"name", "arguments"}` if it has
   /// a form that is not known here, or writes none.
   CallForm call_form() const;
-  /// @param tools a list of dicts, or none   @throws Error [JINJA-02] and on; [CHAT-04], [CHAT-05] the template has no
-  /// place for a message; [CHAT-13]
-  std::vector<std::int32_t> ids(const std::vector<PromptMessage>& messages, const data::jinja::Value& tools) const;
+  /// @param tools a list of dicts, or none   @param variables of the template, if it takes some   @throws Error
+  /// [JINJA-02] and on; [CHAT-04], [CHAT-05] the template has no place for a message; [CHAT-13]
+  std::vector<std::int32_t> ids(const std::vector<PromptMessage>& messages, const data::jinja::Value& tools,
+                                const data::TemplateVariables& variables = {}) const;
 
  private:
   const data::ModelTemplate* of_model() const { return template_ ? template_->of_model() : nullptr; }

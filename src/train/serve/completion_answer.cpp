@@ -1,5 +1,7 @@
 #include "train/serve/completion_answer.hpp"
 
+#include "train/serve/tool_call_id.hpp"
+
 #include <monomorph/data/text/utf8.hpp>
 
 #include <fmt/format.h>
@@ -17,7 +19,7 @@ std::string text_of(const ordered_json& value) {
   return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-/// A name that no other answer or call has.
+/// A name that no other answer has.
 std::string new_id(std::string_view kind) {
   std::random_device device;
   return fmt::format("{}{:08x}{:08x}{:08x}", kind, device(), device(), device());
@@ -157,7 +159,7 @@ ordered_json CompletionAnswer::told(Text& text, const std::vector<ToolCall>& cal
     if (request_.one_call && text.told_calls == 1) break;
     ordered_json one = ordered_json::object();
     if (request_.stream) one["index"] = text.told_calls;
-    one["id"] = new_id("call_");
+    one["id"] = new_tool_call_id();
     one["type"] = "function";
     one["function"] = {{"name", call.name}, {"arguments", call.arguments}};
     list.push_back(std::move(one));
@@ -211,7 +213,10 @@ ordered_json CompletionAnswer::completion_scores(const std::vector<ScoredToken>&
                             token.candidates[i].probability);
     alternatives.push_back(std::move(most_probable));
   }
-  return {{"tokens", names}, {"token_logprobs", own}, {"top_logprobs", alternatives}, {"text_offset", offsets}};
+  return {{"tokens", std::move(names)},
+          {"token_logprobs", std::move(own)},
+          {"top_logprobs", std::move(alternatives)},
+          {"text_offset", std::move(offsets)}};
 }
 
 ordered_json CompletionAnswer::chat_scores(const std::vector<ScoredToken>& tokens) const {
@@ -219,7 +224,7 @@ ordered_json CompletionAnswer::chat_scores(const std::vector<ScoredToken>& token
     const std::string bytes = bytes_of(model_.tokenizer, candidate.id);
     ordered_json numbers = ordered_json::array();
     for (const char byte : bytes) numbers.push_back(static_cast<unsigned char>(byte));
-    return {{"token", name_of(bytes)}, {"logprob", candidate.probability}, {"bytes", numbers}};
+    return {{"token", name_of(bytes)}, {"logprob", candidate.probability}, {"bytes", std::move(numbers)}};
   };
   ordered_json content = ordered_json::array();
   for (const ScoredToken& token : tokens) {
@@ -228,7 +233,7 @@ ordered_json CompletionAnswer::chat_scores(const std::vector<ScoredToken>& token
     for (std::size_t i = 1; i < token.candidates.size(); ++i) own["top_logprobs"].push_back(entry(token.candidates[i]));
     content.push_back(std::move(own));
   }
-  return {{"content", content}, {"refusal", nullptr}};
+  return {{"content", std::move(content)}, {"refusal", nullptr}};
 }
 
 }  // namespace monomorph::train

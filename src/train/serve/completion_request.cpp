@@ -1,8 +1,10 @@
 #include "train/serve/completion_request.hpp"
 
+#include "core/json_text.hpp"
 #include "train/serve/answer_shape.hpp"
+#include "train/serve/answer_size.hpp"
 #include "train/serve/api_error.hpp"
-#include "train/serve/request_fields.hpp"
+#include "train/serve/request_messages.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/number_text.hpp>
@@ -15,7 +17,6 @@
 namespace monomorph::train {
 namespace {
 
-using data::jinja::Value;
 using nlohmann::json;
 
 constexpr std::int64_t usual_completion_tokens = 16, most_stop_texts = 16, most_biases = 1024;
@@ -68,13 +69,13 @@ std::uint64_t random_seed() {
 }
 
 void read_sampling(RequestFields& fields, const ServedModel& model, SamplingSettings& sampling) {
-  sampling.temperature = fields.number("temperature", 0, 2).value_or(1);
+  sampling.temperature = fields.number("temperature", 0, 2).value_or(sampling.temperature);
   if (sampling.temperature < 1e-6) sampling.temperature = 0;
-  sampling.top_p = fields.number("top_p", 0, 1).value_or(1);
+  sampling.top_p = fields.number("top_p", 0, 1).value_or(sampling.top_p);
   if (sampling.top_p < 1e-9) sampling.top_p = 1e-9;  // the most probable token
-  sampling.min_p = fields.number("min_p", 0, 1).value_or(0);
-  sampling.top_k = fields.integer("top_k", 1, INT32_MAX);
-  sampling.repetition_penalty = fields.number("repetition_penalty", 0.01, 100).value_or(1);
+  sampling.min_p = fields.number("min_p", 0, 1).value_or(sampling.min_p);
+  if (const auto top_k = fields.integer("top_k", 1, INT32_MAX)) sampling.top_k = top_k;
+  sampling.repetition_penalty = fields.number("repetition_penalty", 0.01, 100).value_or(sampling.repetition_penalty);
   sampling.frequency_penalty = fields.number("frequency_penalty", -2, 2).value_or(0);
   sampling.presence_penalty = fields.number("presence_penalty", -2, 2).value_or(0);
   add_logit_bias(fields, model, sampling.logit_bias);
@@ -106,31 +107,8 @@ CompletionRequest read_common(RequestFields& fields, const ServedModel& model) {
   return request;
 }
 
-void check_number_of_texts(const CompletionRequest& request) {
-  if (std::ssize(request.prompts) * request.samples > CompletionRequest::most_texts)
-    throw ApiError(400,
-                   fmt::format("a request may ask for {} texts, and {} prompts with n = {} are more",
-                               CompletionRequest::most_texts, request.prompts.size(), request.samples),
-                   "n");
-}
-
-/// The longest prompt decides how many tokens each text may have: the last one of a text is never read.
-/// @param wanted absent: as many as fit, but for `usual`
-void set_most_tokens(CompletionRequest& request, const ServedModel& model, std::optional<std::int64_t> wanted,
-                     const char* field, std::optional<std::int64_t> usual) {
-  std::int64_t longest = 0;
-  for (const ServedPrompt& prompt : request.prompts) longest = std::max(longest, std::ssize(prompt.ids));
-  const std::int64_t room = model.context_length + 1 - longest;
-  if (room < 1 || (wanted && *wanted > room))
-    throw ApiError(400,
-                   fmt::format("the model's context has {} tokens, and the prompt has {}{}", model.context_length,
-                               longest, wanted ? fmt::format(", with {} = {} to follow", field, *wanted) : ""),
-                   room < 1 ? (request.chat ? "messages" : "prompt") : field, "context_length_exceeded");
-  request.settings.max_tokens = wanted ? *wanted : std::min(room, usual.value_or(room));
-}
-
-/// What the tokeniser says of a text is the client's to mend.
-template <class Make> std::vector<std::int32_t> ids_of(const char* field, const Make& make) {
+/// What the tokeniser or the template says of a request is the client's to mend.
+template <class Make> auto of_client(const char* field, const Make& make) {
   try {
     return make();
   } catch (const Error& error) {
@@ -139,7 +117,7 @@ template <class Make> std::vector<std::int32_t> ids_of(const char* field, const 
 }
 
 ServedPrompt prompt_of_text(const ServedModel& model, const std::string& text) {
-  return {ids_of("prompt", [&] { return prompt_ids(model.tokenizer, text, model.settings.stop_ids); }), text};
+  return {of_client("prompt", [&] { return prompt_ids(model.tokenizer, text, model.settings.stop_ids); }), text};
 }
 
 ServedPrompt prompt_of_ids(const ServedModel& model, const json& list) {
@@ -174,107 +152,31 @@ std::vector<ServedPrompt> read_prompts(RequestFields& fields, const ServedModel&
   return prompts;
 }
 
-/// A string, or a list of parts that are texts.
-std::string content_of(RequestFields& message) {
-  const json* const content = message.find("content");
-  const std::string field = message.path_of("content");
-  if (content == nullptr) throw ApiError(400, field + " is missing", field);
-  if (content->is_string()) return content->get<std::string>();
-  if (!content->is_array()) throw ApiError(400, field + " must be a string or a list of parts", field);
-  std::string all;
-  for (std::size_t i = 0; i < content->size(); ++i) {
-    RequestFields part((*content)[i], fmt::format("{}.{}", field, i));
-    if (part.text("type") != "text")
-      throw ApiError(400, part.path_of("type") + " must be \"text\"", part.path_of("type"));
-    all += part.text("text").value_or("");
-    part.finish();
-  }
-  return all;
+/// In the order in which the client has them.
+data::TemplateVariables template_variables(RequestFields& fields, const std::string& body, const ServedModel& model) {
+  constexpr const char* field = "chat_template_kwargs";
+  const json* const object = fields.find(field);
+  if (object == nullptr || *object == json::object()) return {};
+  if (!object->is_object()) throw ApiError(400, "chat_template_kwargs must be an object", field);
+  if (!model.chat_prompt.takes_variables())
+    throw ApiError(400,
+                   "the model's chat template is none in Jinja, and has no variables; leave chat_template_kwargs out, "
+                   "or start the server with --template and one that has",
+                   field, "unsupported_parameter");
+  return of_client(field, [&] { return data::template_variables_of(parsed_ordered_json(body)[field].dump(), field); });
 }
 
-ApiError wrong(const std::string& field, std::string_view what) {
-  return {400, fmt::format("{} {}", field, what), field};
-}
-
-std::string required_text(RequestFields& fields, const char* name) {
-  std::string text = fields.text(name).value_or("");
-  if (text.empty()) throw wrong(fields.path_of(name), "must be a string that is not empty");
-  return text;
-}
-
-RequestFields object_in(RequestFields& fields, const char* name) {
-  const json* const object = fields.find(name);
-  return {object == nullptr ? json() : *object, fields.path_of(name)};
-}
-
-/// A call of a tool that the model made earlier. Clients have its arguments as a text, templates as a dict.
-Value call_of(const json& value, const std::string& path) {
-  RequestFields call(value, path);
-  const std::string id = call.text("id").value_or("");
-  call.integer("index", 0, INT32_MAX);  // of a stream's pieces
-  call.refuse_unless("type", {"function"});
-  RequestFields function = object_in(call, "function");
-  const std::string name = required_text(function, "name"), text = required_text(function, "arguments");
-  call.finish();
-  function.finish();
-  const std::string field = function.path_of("arguments");
-  Value arguments;
-  try {
-    arguments = data::jinja::value_of_json(text, field);
-  } catch (const Error& error) {
-    throw ApiError(400, error.what(), field);
-  }
-  if (arguments.dict() == nullptr) throw wrong(field, "must be the text of a JSON object");
-  return Value::dict({{"id", std::string_view(id)},
-                      {"type", "function"},
-                      {"function", Value::dict({{"name", std::string_view(name)}, {"arguments", arguments}})}});
-}
-
-Value calls_of(RequestFields& message, data::ChatRole role) {
-  const json* const list = message.find("tool_calls");
-  if (list == nullptr || *list == json::array()) return {};
-  const std::string field = message.path_of("tool_calls");
-  if (!list->is_array() || std::ssize(*list) > CompletionRequest::most_tools)
-    throw wrong(field, fmt::format("must be a list of up to {} calls", CompletionRequest::most_tools));
-  if (role != data::ChatRole::assistant) throw wrong(field, "is for messages of the assistant");
-  std::vector<Value> calls;
-  for (const json& call : *list) calls.push_back(call_of(call, fmt::format("{}.{}", field, calls.size())));
-  return Value::list(std::move(calls));
-}
-
-PromptMessage message_of(const json& value, std::size_t index) {
-  RequestFields message(value, fmt::format("messages.{}", index));
-  const std::string said_by = message.text("role").value_or("");
-  const auto role = said_by == "developer" ? data::ChatRole::system : data::find_chat_role(said_by);
-  const std::string field = message.path_of("role");
-  if (!role) throw ApiError(400, field + " must be system, developer, user, assistant or tool", field);
-  PromptMessage result{.said = {*role, ""}, .name = {}, .call_id = {}, .calls = calls_of(message, *role)};
-  // An answer that consisted of calls alone may have no content.
-  if (result.calls.is_none() || message.find("content") != nullptr) result.said.content = content_of(message);
-  const std::string name = message.text("name").value_or(""), call_id = message.text("tool_call_id").value_or("");
-  if (role == data::ChatRole::tool)
-    result.name = name, result.call_id = call_id;
-  else if (!call_id.empty())
-    throw wrong(message.path_of("tool_call_id"), "is for messages of tools");
-  for (const char* const unsupported : {"function_call", "refusal", "audio", "annotations"})
-    message.refuse_unless(unsupported, {json::array()});
-  message.finish();
-  return result;
-}
-
-ServedPrompt read_messages(RequestFields& fields, const ServedModel& model, const Value& tools) {
-  const json* const list = fields.find("messages");
-  if (list == nullptr || !list->is_array() || list->empty())
-    throw ApiError(400, "messages must be a list of at least one message", "messages");
+ServedPrompt prompt_of_chat(RequestFields& fields, const std::string& body, const ServedModel& model,
+                            const data::jinja::Value& tools) {
+  const std::vector<PromptMessage> messages = read_messages(fields);
   if (!model.chat_prompt.known())
     throw ApiError(
         400,
         "the model has no chat template of its own, and its tokeniser lacks the special tokens of those known here; "
         "use /v1/completions, or start the server with --template",
         "messages");
-  std::vector<PromptMessage> messages;
-  for (const json& value : *list) messages.push_back(message_of(value, messages.size()));
-  return {ids_of("messages", [&] { return model.chat_prompt.ids(messages, tools); }), ""};
+  const data::TemplateVariables variables = template_variables(fields, body, model);
+  return {of_client("messages", [&] { return model.chat_prompt.ids(messages, tools, variables); }), ""};
 }
 
 }  // namespace
@@ -291,8 +193,7 @@ CompletionRequest read_completion(const std::string& body, const ServedModel& mo
   fields.finish();
   if (most == 0 && !request.echo)
     throw ApiError(400, "max_tokens of 0 leaves nothing to answer without echo", "max_tokens");
-  check_number_of_texts(request);
-  set_most_tokens(request, model, most, "max_tokens", usual_completion_tokens);
+  set_most_tokens(request, model, {"max_tokens", most, usual_completion_tokens});
   return request;
 }
 
@@ -305,7 +206,7 @@ CompletionRequest read_chat_completion(const std::string& body, const ServedMode
   request.one_call = shape.one_call;
   request.named_call = shape.named_call;
   request.settings.constraint = std::move(shape.constraint);
-  request.prompts = {read_messages(fields, model, shape.offered)};
+  request.prompts = {prompt_of_chat(fields, body, model, shape.offered)};
   const bool wants = fields.flag("logprobs").value_or(false);
   const auto alternatives = fields.integer("top_logprobs", 0, CompletionRequest::most_alternatives);
   if (alternatives && !wants) throw ApiError(400, "top_logprobs goes with logprobs", "top_logprobs");
@@ -321,8 +222,8 @@ CompletionRequest read_chat_completion(const std::string& body, const ServedMode
        {"audio", "prediction", "reasoning_effort", "verbosity", "web_search_options", "metadata"})
     fields.refuse_unless(name, {});
   fields.finish();
-  check_number_of_texts(request);
-  set_most_tokens(request, model, newer ? newer : older, newer ? "max_completion_tokens" : "max_tokens", std::nullopt);
+  set_most_tokens(request, model,
+                  {newer ? "max_completion_tokens" : "max_tokens", newer ? newer : older, std::nullopt});
   return request;
 }
 

@@ -16,6 +16,8 @@ struct ServedModel {
   std::int64_t context_length;
   ChatPrompt chat_prompt;
   std::shared_ptr<VocabularyOnDemand> vocabulary = std::make_shared<VocabularyOnDemand>();
+  std::optional<std::int64_t>
+      cache_tokens{};  ///< that a text can have in the cache; the context's if they are not said
 };
 
 /// A prompt as tokens, and as the text that `echo` shows.
@@ -27,6 +29,9 @@ struct ServedPrompt {
 /// A request for completions or for chat completions, which differ in their prompts and in the form of the answer.
 struct CompletionRequest {
   static constexpr std::int64_t most_texts = 128, most_alternatives = 20, most_tools = 128;
+  /// Of an answer: one for each token that is told of, and those of its alternatives. Each takes a few hundred bytes
+  /// while the answer is put together.
+  static constexpr std::int64_t most_log_probabilities = 1 << 18;
 
   bool chat = false;
   std::vector<ServedPrompt> prompts;

@@ -112,7 +112,8 @@ long Connection::read(char* into, std::size_t size) {
 }
 
 long Connection::write(const char* from, std::size_t size) {
-  if (!wait(POLLOUT, std::chrono::steady_clock::now() + state_.limits.stalled_write, false)) return broken_ = true, -1;
+  const Time until = std::min(write_until_, std::chrono::steady_clock::now() + state_.limits.stalled_write);
+  if (!wait(POLLOUT, until, false)) return broken_ = true, -1;
   const ssize_t n = ::send(socket_, from, size, MSG_NOSIGNAL | MSG_DONTWAIT);
   if (n < 0 && errno != EAGAIN) broken_ = true;
   return n < 0 && errno == EAGAIN ? 0 : n;

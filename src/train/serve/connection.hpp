@@ -27,7 +27,10 @@ class Connection {
   Head read_head();
   /// Up to `size` bytes of the request; 0 at its end, -1 if a limit is reached or nothing more will come.
   long read(char* into, std::size_t size);
-  /// How many bytes the socket has taken; -1 if none within the limit.
+  /// From now on, until it is called again, what is written must be taken within this time, however steadily the client
+  /// reads. Nothing can be written before.
+  void bound_writing(std::chrono::seconds longest) { write_until_ = std::chrono::steady_clock::now() + longest; }
+  /// How many bytes the socket has taken; -1 if none within the limits.
   long write(const char* from, std::size_t size);
   bool write_all(std::string_view text);
   /// Whether nothing that is written arrives any more: the connection was reset, or the server has ended it.
@@ -53,7 +56,7 @@ class Connection {
   std::string buffer_;          ///< read from the socket, and not by anyone
   std::size_t taken_ = 0;       ///< of it, what read() has given
   std::size_t left_bytes_ = 0;  ///< that a request may still have
-  Time body_until_;
+  Time body_until_, write_until_{};
   Time ask_again_{};  ///< whether a client that has closed its side is gone
   bool broken_ = false;
 };

@@ -240,6 +240,7 @@ class HttpServer::Impl : private httplib::Server {
           break;
       }
       current.begin = Clock::now();
+      connection.bound_writing(state_.limits.body + state_.limits.stalled_write);  // of what is answered at once
       ConnectionStream stream(connection);
       const bool goes_on = process_request(stream, state_.stopping, ends, nullptr);
       ends = ends || !goes_on || connection.broken() || state_.stopping;
@@ -248,6 +249,7 @@ class HttpServer::Impl : private httplib::Server {
   }
   bool refuse(Connection& connection, int status, const std::string& reason) {
     const std::string body = ApiError(status, reason).json();
+    connection.bound_writing(state_.limits.stalled_write);
     connection.write_all(
         fmt::format("HTTP/1.1 {} {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n"
                     "Connection: close\r\n\r\n{}",
@@ -266,8 +268,14 @@ class HttpServer::Impl : private httplib::Server {
     const auto ask = [connection = serving->connection, is_known = request.version == "HTTP/1.1"] {
       return is_known && connection->write_all(interim_response);  // HTTP/1.0 knows of none
     };
-    return {request.method, request.path, request.body, request.get_header_value("Authorization"),
-            [connection = serving->connection, ask] { return connection->is_gone(ask); }};
+    HttpRequest all{.method = request.method,
+                    .path = request.path,
+                    .body = request.body,
+                    .authorization = request.get_header_value("Authorization"),
+                    .client_is_gone = [connection = serving->connection, ask] { return connection->is_gone(ask); }};
+    for (std::size_t i = 0; i < request.get_header_value_count("Host"); ++i)
+      all.hosts.push_back(request.get_header_value("Host", i));
+    return all;
   }
   template <class Handle> HttpReply guarded(const Handle& handle) const {
     try {
@@ -293,7 +301,9 @@ class HttpServer::Impl : private httplib::Server {
     send(request, response, std::move(reply));
     return HandlerResponse::Handled;
   }
+  /// One that takes all of its time has still some to be told so.
   void answer(const httplib::Request& request, httplib::Response& response) {
+    serving->connection->bound_writing(state_.limits.request + state_.limits.stalled_write);
     send(request, response, guarded([&] {
            if (request.body.size() > state_.limits.body_bytes) throw ApiError(413, reason_of(413));
            return handlers_.answer(plain(request));

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace monomorph::train {
 
@@ -15,12 +16,14 @@ struct HttpLimits {
   std::size_t body_bytes = std::size_t{1} << 20;
   std::chrono::seconds idle{30};            ///< between two requests
   std::chrono::seconds head{10}, body{30};  ///< for what a client sends
+  std::chrono::seconds request{600};        ///< for an answer to be made and taken
   std::chrono::seconds stalled_write{10};   ///< a client takes nothing of its answer
 };
 
 struct HttpRequest {
   std::string method{}, path{}, body{};
   std::string authorization{};             ///< that header
+  std::vector<std::string> hosts{};        ///< each header Host that there is
   std::function<bool()> client_is_gone{};  ///< while it waits for the whole answer
 };
 

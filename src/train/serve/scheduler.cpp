@@ -55,24 +55,31 @@ void Scheduler::wait_for_work() {
   submitted_.wait_for(lock, between_looks, [&] { return !waiting_.empty(); });
 }
 
-/// As many prompts as fit a pass are read together. A text that ends with its first token leaves its place to another.
+/// As many as fit a pass are read together, and no more begin before the texts that run have their next token and
+/// `ends` of run() has been asked: texts that end with their first token may come without end.
 void Scheduler::begin_waiting() {
-  do {
-    PromptBatch prompts(session_);
-    while (auto served = next_that_fits()) begin(std::move(*served), prompts);
-    prompts.read();
-  } while (remove_done());
+  PromptBatch prompts(session_);
+  std::int64_t begun_tokens = 0;
+  while (auto served = next_that_fits(begun_tokens)) {
+    begun_tokens += std::ssize(served->request.prompt);
+    begin(std::move(*served), prompts);
+  }
+  prompts.read();
+  remove_done();
 }
 
-/// The first one that waits, as soon as there is a sequence and the pages for it. None overtakes it.
-std::optional<ServedText> Scheduler::next_that_fits() {
+/// The first one that waits, as soon as there is a sequence and the pages for it. None overtakes it. A prompt that is
+/// longer than a pass begins alone.
+std::optional<ServedText> Scheduler::next_that_fits(std::int64_t begun_tokens) {
   const std::lock_guard lock(mutex_);
   while (!waiting_.empty()) {
     ServedText& first = waiting_.front();
-    const bool wanted = !first.events->abandoned();
-    if (wanted &&
-        (std::ssize(running_) == session_.most_sequences() || promised_pages_ + pages(first) > session_.pages()))
-      return std::nullopt;
+    const bool wanted = !first.events->abandoned(),
+               fits_pass =
+                   begun_tokens == 0 || begun_tokens + std::ssize(first.request.prompt) <= session_.sizes().tokens,
+               has_place = std::ssize(running_) < session_.most_sequences() &&
+                           promised_pages_ + pages(first) <= session_.pages();
+    if (wanted && (!fits_pass || !has_place)) return std::nullopt;
     ServedText served = std::move(first);
     waiting_.pop_front();
     if (wanted) return served;
@@ -111,7 +118,7 @@ void Scheduler::score_prompt(Running& running) {
 }
 
 std::vector<Candidate> Scheduler::scores_of(const ServedText& text, std::int32_t id, Logits logits) const {
-  return log_probabilities(logits, tokenizer_.vocab_size(), id, *text.log_probabilities);
+  return log_probabilities(logits, tokenizer_.vocab_size(), id, text.log_probabilities.value_or(0));
 }
 
 void Scheduler::grow() {
@@ -163,13 +170,12 @@ template <class Work> void Scheduler::guarded(Running& running, const Work& work
   }
 }
 
-bool Scheduler::remove_done() {
+void Scheduler::remove_done() {
   const std::size_t n = std::erase_if(running_, [&](const Running& running) {
     if (running.done) promised_pages_ -= running.pages;
     return running.done;
   });
   unfinished_ -= static_cast<std::int64_t>(n);
-  return n > 0;
 }
 
 }  // namespace monomorph::train

@@ -9,17 +9,16 @@
 namespace monomorph::train {
 
 /// Which texts grow when. The thread that calls run() has the session to itself: it gives all running texts a token in
-/// one pass, and between two passes begins those that wait, in their order, and closes those that nobody waits for any
-/// more. Other threads submit texts.
+/// one pass, and between two passes begins some of those that wait, in their order, and closes those that nobody waits
+/// for any more. However many wait, those that run get their next token. Other threads submit texts.
 class Scheduler {
  public:
   /// @param most_waiting texts that have not begun
   Scheduler(Session& session, const data::Tokenizer& tokenizer, std::int64_t most_waiting)
       : session_(session), tokenizer_(tokenizer), most_waiting_(most_waiting) {}
 
-  /// Whether the cache can ever have a text of so many tokens, with its prompt.
-  bool fits(std::int64_t tokens) const { return pages_of(tokens) <= session_.pages(); }
-  /// Queues all the texts of a request, each of which fits.
+  /// Queues all the texts of a request, each of which the session's cache can have: its prompt, and what is written but
+  /// the last token.
   /// @return false, and nothing is queued, if too many wait already
   bool submit(std::vector<ServedText> texts);
   /// Texts that run or wait.
@@ -41,7 +40,8 @@ class Scheduler {
   std::int64_t pages(const ServedText& text) const;
   void wait_for_work();
   void begin_waiting();
-  std::optional<ServedText> next_that_fits();
+  /// @param begun_tokens of the prompts that begin with it
+  std::optional<ServedText> next_that_fits(std::int64_t begun_tokens);
   void begin(ServedText served, PromptBatch& prompts);
   void score_prompt(Running& running);
   std::vector<Candidate> scores_of(const ServedText& text, std::int32_t id, Logits logits) const;
@@ -49,8 +49,7 @@ class Scheduler {
   void take(Running& running, Logits logits);
   /// Makes what was chosen of the logits the text's next token.
   void accept(Running& running, Logits logits);
-  /// @return whether there were any
-  bool remove_done();
+  void remove_done();
   template <class Work> void guarded(Running& running, const Work& work);
 
   Session& session_;

@@ -1,7 +1,10 @@
-"""tools.py <URL ending in /v1>: calls of tools through the openai package. serve_test.cpp starts a server whose model
-has learned to answer "ask" with a call of f."""
+"""tools.py <URL ending in /v1>: calls of tools through the openai package, and who may ask at all. serve_test.cpp starts
+a server without a key whose model has learned to answer "ask" with a call of f."""
+import http.client
 import json
+import re
 import sys
+import urllib.parse
 
 import openai
 
@@ -18,6 +21,7 @@ whole = chat([ASK], tools=TOOLS).choices[0]
 assert whole.finish_reason == "tool_calls" and whole.message.content is None, whole
 (call,) = whole.message.tool_calls
 assert (call.type, call.function.name, json.loads(call.function.arguments)) == ("function", "f", {}), call
+assert re.fullmatch("[0-9A-Za-z]{9}", call.id), call  # as Mistral's template wants it
 
 pieces = [piece.choices[0] for piece in chat([ASK], tools=TOOLS, stream=True)]
 assert pieces[-1].finish_reason == "tool_calls", pieces
@@ -43,3 +47,33 @@ forced = chat([ASK], tools=TOOLS, tool_choice="required", parallel_tool_calls=Fa
 assert forced.finish_reason in ("tool_calls", "length"), forced
 if forced.finish_reason == "tool_calls":
     assert [call.function.name for call in forced.message.tool_calls] == ["f"], forced
+
+
+def status(method, path, *hosts, body=None):
+    """Of the answer to a request that names these hosts."""
+    url = urllib.parse.urlparse(sys.argv[1])
+    connection = http.client.HTTPConnection(url.hostname, url.port, timeout=30)
+    connection.putrequest(method, path, skip_host=True)
+    for host in hosts:
+        connection.putheader("Host", host)
+    if body:
+        connection.putheader("Content-Type", "application/json")
+        connection.putheader("Content-Length", str(len(body)))
+    connection.endheaders(body)
+    answer = connection.getresponse()
+    said = json.loads(answer.read())
+    connection.close()
+    assert answer.status != 403 or "--api-key-file" in said["error"]["message"], said
+    return answer.status
+
+
+# A page in a browser whose name has come to mean this machine (DNS rebinding) names itself as the host.
+port = urllib.parse.urlparse(sys.argv[1]).port
+for host in ("localhost", f"localhost:{port}", f"127.0.0.1:{port}", f"[::1]:{port}"):
+    assert status("GET", "/v1/models", host) == 200, host
+for host in ("page.example", f"page.example:{port}", "127.0.0.1.page.example", "localhost.page.example"):
+    assert status("GET", "/v1/models", host) == 403, host
+    assert status("GET", "/health", host) == 403, host
+    assert status("POST", "/v1/completions", host, body=b'{"prompt": "ask"}') == 403, host
+assert status("GET", "/v1/models", f"127.0.0.1:{port}", "page.example") == 403
+assert status("POST", "/v1/completions", "localhost", body=b'{"prompt": "ask", "max_tokens": 1}') == 200

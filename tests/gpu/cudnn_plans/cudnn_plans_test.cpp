@@ -3,6 +3,7 @@
 #include "runtime/cuda/attention/cudnn_plan.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/temporary_folder.hpp"
 
 #include "shipped_recipes.hpp"
 
@@ -12,7 +13,6 @@
 #include <dlfcn.h>
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -28,12 +28,8 @@ using cuda::AttentionCall;
 using cuda::CudnnPlan;
 using cuda::Direction;
 
-std::string text_of(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 const std::string here = MONOMORPH_SOURCE_DIR "/tests/gpu/cudnn_plans/";
-const cuda::DescribedGpu h200{90, text_of(here + "h200.json")}, a100{80, text_of(here + "a100.json")};
+const cuda::DescribedGpu h200{90, read_bytes(here + "h200.json")}, a100{80, read_bytes(here + "a100.json")};
 
 /// Why cuDNN can not be asked.
 std::optional<std::string> lacking() {
@@ -145,7 +141,7 @@ template <class R> int check_recipe(const std::string& name, std::int64_t micro_
 
 /// That of the recipe's hyperparameters; a run that names none has at most 8 sequences.
 std::int64_t micro_batch_of(const std::string& recipe) {
-  const auto hparams = nlohmann::json::parse(text_of(MONOMORPH_SOURCE_DIR "/recipes/" + recipe + ".json"));
+  const auto hparams = nlohmann::json::parse(read_bytes(MONOMORPH_SOURCE_DIR "/recipes/" + recipe + ".json"));
   const nlohmann::json& batch = hparams.at("batch");
   return batch.value("micro_batch", std::min(batch.at("global_batch").get<std::int64_t>(), std::int64_t{8}));
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/data/chat/template_variables.hpp>
 #include <monomorph/data/jinja/template.hpp>
 
 #include <cstdint>
@@ -34,9 +35,12 @@ class ModelTemplate {
   /// The text of a chat, as transformers' `apply_chat_template` has it.
   /// @param messages a list of dicts with at least `role` and `content`   @param tools a list of JSON schemas, or none
   /// @param with_answer_begun what comes before the assistant's next turn is written, too   @param now for templates
-  /// that write the date   @throws as Template::render
+  /// that write the date   @param more variables, besides those that were set   @throws as Template::render
   jinja::Rendered render(const jinja::Value& messages, const jinja::Value& tools, bool with_answer_begun,
-                         std::time_t now = std::time(nullptr), const jinja::RenderLimits& limits = {}) const;
+                         std::time_t now = std::time(nullptr), const jinja::RenderLimits& limits = {},
+                         const TemplateVariables& more = {}) const;
+  /// Gives the template these in every chat, too.
+  void set(const TemplateVariables& variables) { set_variables(variables_, variables); }
   /// The source of the default template, if there is no other one; else null.
   const std::string* only_source() const;
   /// What the model's files call by a name such as `eos_token`; nothing if they do not.
@@ -46,7 +50,8 @@ class ModelTemplate {
 
  private:
   std::map<std::string, jinja::Template> templates_;
-  std::vector<std::pair<std::string, jinja::Value>> tokens_;  ///< by what templates call them: bos_token, …
+  TemplateVariables tokens_;     ///< by what templates call them: bos_token, …
+  TemplateVariables variables_;  ///< that were set
   friend class ModelTemplateReader;
 };
 

@@ -15,11 +15,15 @@ namespace monomorph::data {
 class TemplateChoice {
  public:
   /// By a name that is known here; else by the path of a file or of a model's folder, as ModelTemplate::of_file.
-  /// @throws UsageError [CHAT-01] it is neither; as ModelTemplate::of_file
-  static TemplateChoice named(const std::string& name_or_path);
+  /// @param variables of a model's own   @throws UsageError [CHAT-01] it is neither; [CHAT-21] it is known here, and
+  /// has no variables; as ModelTemplate::of_file
+  static TemplateChoice named(const std::string& name_or_path, const TemplateVariables& variables = {});
+  /// That of a file or of a model's folder, which has one.   @throws as ModelTemplate::of_file; [CHAT-21]
+  static TemplateChoice of_file(const std::string& path, const TemplateVariables& variables = {});
   /// Without a choice, for models that answer: the folder's own, else the first one known here whose special tokens the
-  /// tokeniser has, if there is one.   @throws as ModelTemplate::of_folder
-  static std::optional<TemplateChoice> usual(const Tokenizer& tokenizer, const std::string& folder);
+  /// tokeniser has, if there is one.   @throws as ModelTemplate::of_folder; [CHAT-21]
+  static std::optional<TemplateChoice> usual(const Tokenizer& tokenizer, const std::string& folder,
+                                             const TemplateVariables& variables = {});
 
   TemplateChoice(const ChatTemplate& known) : known_(&known) {}  // implicit, as what is chosen from is one of the two
   /// What a run wrote of a known one into its folder is that one again, by which no token is made of what somebody

@@ -230,7 +230,7 @@ TEST_CASE("of a conversation only what is new goes through the model") {
       machine.tokenizer->encode("zero one two three four five six seven eight nine");
   std::vector<std::int64_t> passes;
   const auto n_tokens = [&passes] { return std::accumulate(passes.begin(), passes.end(), std::int64_t{0}); };
-  Session session(make_owned<RecitingPass>(PassSizes{.tokens = 16, .wanted = 1, .sequences = 1, .pages = 2}, script,
+  Session session(make_owned<RecitingPass>(PassSizes{.tokens = 16, .wanted = 1, .sequences = 2, .pages = 2}, script,
                                            machine.tokenizer->vocab_size(), passes));
   const GenerationSettings settings = greedy(4);
   {
@@ -262,6 +262,20 @@ TEST_CASE("of a conversation only what is new goes through the model") {
     said.assign(30, 5);
     CHECK(conversation.room(said) == 2);
     CHECK(answer(said).size() == 2);
+    CHECK(n_tokens() == 30 + 1);
+    CHECK(answer({7, 5}).size() == 4);
+    said.assign(20, 5);
+    said.push_back(7);
+    CHECK(answer(said).size() == 4);
+    said.back() = 6;  // the first page, of 16 tokens, is kept
+    CHECK(answer(said).size() == 4);
+    CHECK(n_tokens() == 21 - 16 + 3);
+    said.resize(16);  // all of it is, but for what has to be asked
+    CHECK(answer(said).size() == 4);
+    CHECK(n_tokens() == 16 + 3);
+    said.resize(17, 5);
+    CHECK(answer(said).size() == 4);
+    CHECK(n_tokens() == 1 + 3);
   }
   CHECK(session.free_pages() == 2);
 }

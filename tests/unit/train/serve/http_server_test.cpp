@@ -21,11 +21,13 @@ using namespace std::chrono_literals;
 
 namespace {
 
+constexpr std::size_t large_bytes = std::size_t{64} << 20;
+
 /// A server whose answers wait until they are told to come, or their client is gone.
 class WaitingServer {
  public:
   explicit WaitingServer(const HttpLimits& limits = {})
-      : server_(limits, {.admit = [](const HttpRequest&) { return HttpReply{}; },
+      : server_(limits, {.admit = [this](const HttpRequest& request) { return admit(request); },
                          .answer = [this](const HttpRequest& request) { return answer(request); },
                          .log = [this](const std::string& line) { log(line); }}),
         port_(server_.listen("127.0.0.1", 0)) {}
@@ -44,9 +46,20 @@ class WaitingServer {
     });
   }
   std::int64_t written_bytes() const { return written_; }
+  std::int64_t connections() const { return server_.connections(); }
+  std::vector<std::string> hosts() {
+    const std::lock_guard lock(mutex_);
+    return hosts_;
+  }
 
  private:
+  HttpReply admit(const HttpRequest& request) {
+    const std::lock_guard lock(mutex_);
+    hosts_ = request.hosts;
+    return {};
+  }
   HttpReply answer(const HttpRequest& request) {
+    if (request.body == R"("large")") return {.body = std::string(large_bytes, ' ')};
     if (request.body == R"("whole")") {
       wait(request.client_is_gone);
       return {.body = R"("answer")"};
@@ -85,6 +98,7 @@ class WaitingServer {
   std::atomic<std::int64_t> written_ = 0;
   std::mutex mutex_;
   std::string log_;
+  std::vector<std::string> hosts_;
   HttpServer server_;
   int port_;
 };
@@ -133,6 +147,11 @@ class Client {
     return read_;
   }
   std::string read_all() { return read_until(""); }
+  /// A little of what there is.
+  void read_some() {
+    std::array<char, 1 << 14> piece{};
+    ::recv(socket_, piece.data(), piece.size(), MSG_DONTWAIT);
+  }
 
  private:
   int socket_;
@@ -198,6 +217,28 @@ TEST_CASE("a client of HTTP/1.0 that has closed its side counts as gone, unless 
   stream.read_until(":\n\n");
   server.let_answer();
   CHECK(contains(stream.read_all(), "data: last\n\n"));
+}
+
+TEST_CASE("a client that takes its answer slowly, but always some of it, is left when the request's time is over") {
+  for (const std::string wish : {"large", "endless"}) {
+    CAPTURE(wish);
+    WaitingServer server({.request = 1s, .stalled_write = 1s});
+    Client slow(server, wish, "1.1", 1 << 16);
+    CHECK(contains(slow.read_until("\r\n\r\n"), "200 OK"));
+    CHECK(wait_until(10s, [&] {
+      slow.read_some();
+      return server.connections() == 0;
+    }));
+    if (wish == "endless") CHECK(server.logs("499"));
+  }
+}
+
+TEST_CASE("whoever judges requests is told the hosts that they name") {
+  WaitingServer server;
+  server.let_answer();
+  Client client(server, "whole");
+  client.read_until(R"("answer")");
+  CHECK(server.hosts() == std::vector<std::string>{"here"});
 }
 
 TEST_CASE("a client that reads nothing of its stream loses its place, and others are served meanwhile") {

@@ -1,4 +1,5 @@
-// Tools in requests for chats, as the template is given them, and calls of them in answers, as clients are told.
+// What templates are given of requests for chats: tools, messages and variables; and calls of tools in answers, as
+// clients are told.
 #include "train/serve/api_error.hpp"
 #include "train/serve/completion_answer.hpp"
 #include "train/serve/completion_request.hpp"
@@ -11,6 +12,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <cctype>
+#include <set>
 #include <sstream>
 
 using namespace monomorph;
@@ -20,14 +24,14 @@ using nlohmann::ordered_json;
 
 namespace {
 
-const std::string fixtures = std::string(MONOMORPH_SOURCE_DIR) + "/tests/fixtures/";
+const std::string fixture_folder = std::string(MONOMORPH_SOURCE_DIR) + "/tests/fixtures/";
 
 /// A model that is there but for its weights, with a published template or one that is known here.
-struct Model {
-  std::unique_ptr<const data::Tokenizer> tokenizer = data::read_tokenizer(fixtures + "chat/tokenizer.json");
+struct TemplateModel {
+  std::unique_ptr<const data::Tokenizer> tokenizer = data::read_tokenizer(fixture_folder + "chat/tokenizer.json");
   ServedModel served;
 
-  explicit Model(const std::string& chat_template)
+  explicit TemplateModel(const std::string& chat_template)
       : served{"model", *tokenizer, {}, 4096, ChatPrompt(*tokenizer, chosen(chat_template))} {}
 
   /// "": none was chosen, and no files are there.
@@ -104,22 +108,22 @@ std::string as_client(ordered_json conversation) {
 }  // namespace
 
 TEST_CASE("Tools, calls and results are written by templates as transformers has them written") {
-  const auto given = ordered_json::parse(read_text_file(fixtures + "jinja/conversations.json"));
-  std::istringstream lines(read_text_file(fixtures + "jinja/expected.jsonl"));
+  const auto given = ordered_json::parse(read_text_file(fixture_folder + "jinja/conversations.json"));
+  std::istringstream lines(read_text_file(fixture_folder + "jinja/expected.jsonl"));
   int n_checked = 0;
   for (std::string line; std::getline(lines, line);) {
     const json expected = json::parse(line);
     const std::string name = expected["conversation"], file = expected["template"];
     const bool has_tools = name == "offer" || name == "call" || name == "answered";
-    const std::string source = read_text_file(fixtures + "jinja/templates/" + file);
+    const std::string source = read_text_file(fixture_folder + "jinja/templates/" + file);
     if (!has_tools || expected["prompt"] == false || !expected.contains("text") ||
         source.find("strftime_now") != std::string::npos)
       continue;
     INFO(file << ", " << name);
-    const testing::TemporaryFolder folder;
-    testing::write_bytes(folder / "chat_template.jinja", source);
-    testing::write_bytes(folder / "tokenizer_config.json", given["tokens"].dump());
-    const Model model(folder / "chat_template.jinja");
+    const monomorph::testing::TemporaryFolder folder;
+    monomorph::testing::write_bytes(folder / "chat_template.jinja", source);
+    monomorph::testing::write_bytes(folder / "tokenizer_config.json", given["tokens"].dump());
+    const TemplateModel model(folder / "chat_template.jinja");
     const std::string request = as_client(given["conversations"][name]);
     if (source.find("tools") == std::string::npos) {
       CHECK(model.refusal(request).starts_with("400 tools: the model's chat template has no place"));
@@ -132,7 +136,7 @@ TEST_CASE("Tools, calls and results are written by templates as transformers has
 }
 
 TEST_CASE("Calls of tools are told as the API has them, at once and in a stream") {
-  const Model model(fixtures + "jinja/templates/qwen2_5.jinja");
+  const TemplateModel model(fixture_folder + "jinja/templates/qwen2_5.jinja");
   const CompletionRequest request = model.read(with_tool());
   const json choice = whole_choice(request, model.served, answered);
   CHECK(choice["finish_reason"] == "tool_calls");
@@ -142,7 +146,6 @@ TEST_CASE("Calls of tools are told as the API has them, at once and in a stream"
   CHECK(first["type"] == "function");
   CHECK(first["function"] == json{{"name", "get_weather"}, {"arguments", R"({"place":"Z","day":1})"}});
   CHECK(second["function"]["arguments"] == "{}");
-  CHECK(first["id"].get<std::string>().starts_with("call_"));
   CHECK(first["id"] != second["id"]);
   CHECK_FALSE(first.contains("index"));
 
@@ -165,8 +168,91 @@ TEST_CASE("Calls of tools are told as the API has them, at once and in a stream"
   CHECK(alone["message"]["tool_calls"].size() == 1);
 }
 
+TEST_CASE("Calls have names that Mistral's template takes back, with what the tools gave") {
+  const monomorph::testing::TemporaryFolder folder;
+  monomorph::testing::write_bytes(folder / "chat_template.jinja",
+                                  read_text_file(fixture_folder + "jinja/templates/mistral_nemo.jinja"));
+  monomorph::testing::write_bytes(folder / "tokenizer_config.json", R"({"bos_token": "<s>", "eos_token": "</s>"})");
+  const TemplateModel model(folder / "chat_template.jinja");
+  const std::string two_calls = R"([{"name": "get_weather", "arguments": {"day": 1}}, {"name": "get_weather",
+    "arguments": {}}])";
+  std::set<std::string> ids;
+  for (int i = 0; i < 100; ++i) {
+    const json message = whole_choice(model.read(with_tool()), model.served, two_calls)["message"];
+    REQUIRE(message["tool_calls"].size() == 2);
+    json conversation{json::parse(ask), message};
+    for (const json& call : message["tool_calls"]) {
+      const std::string id = call["id"];
+      CHECK(id.size() == 9);
+      CHECK(std::ranges::all_of(id, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }));
+      ids.insert(id);
+      conversation.push_back({{"role", "tool"}, {"tool_call_id", id}, {"content", "hot"}});
+    }
+    if (i > 0) continue;
+    const std::string prompt = model.prompt(json{{"messages", conversation}}.dump());
+    for (const std::string& id : ids) {
+      CHECK(prompt.find(R"(, "id": ")" + id + '"') != std::string::npos);
+      CHECK(prompt.find(R"("call_id": ")" + id + '"') != std::string::npos);
+    }
+  }
+  CHECK(ids.size() == 200);
+}
+
+TEST_CASE("Templates are given who says a message, and what the model thought before it said one") {
+  const monomorph::testing::TemporaryFolder folder;
+  monomorph::testing::write_bytes(
+      folder / "chat_template.jinja",
+      "{% for m in messages %}({{ m.role }}{% if m.name is defined %} name={{ m.name }}{% endif %}"
+      "{% if m.reasoning_content is defined %} thought={{ m.reasoning_content }}{% endif %}){% endfor %}");
+  const TemplateModel model(folder / "chat_template.jinja");
+  const auto message = [](const std::string& role, const std::string& more) {
+    return R"({"role": ")" + role + R"(", "content": "a")" + more + "}";
+  };
+  const std::string name = R"(, "name": "Ada")", thought = R"(, "reasoning_content": "It is hot.")";
+  CHECK(model.prompt(body(message("system", name) + "," + message("user", name) + "," +
+                              message("assistant", name + thought) + "," + message("user", ""),
+                          "")) == "(system name=Ada)(user name=Ada)(assistant name=Ada thought=It is hot.)(user)");
+  CHECK(model.prompt(body(message("tool", name) + "," + message("assistant", R"(, "reasoning_content": "")") + "," +
+                              message("assistant", R"(, "name": null, "reasoning_content": null)"),
+                          "")) == "(tool name=Ada)(assistant thought=)(assistant)");
+  CHECK(model.refusal(body(message("user", R"(, "name": 5)"), "")).starts_with("400 messages.0.name:"));
+  CHECK(model.refusal(body(message("user", thought), "")).starts_with("400 messages.0.reasoning_content:"));
+  CHECK(model.refusal(body(message("assistant", R"(, "reasoning_content": ["a"])"), ""))
+            .starts_with("400 messages.0.reasoning_content:"));
+
+  const TemplateModel qwen(fixture_folder + "jinja/templates/qwen3.jinja");
+  CHECK(qwen.prompt(body(ask + "," + message("assistant", thought), "")).find("<think>\nIt is hot.\n</think>") !=
+        std::string::npos);
+}
+
+TEST_CASE("Templates are given the variables of a request, in their order, and none that the chat itself gives") {
+  const TemplateModel qwen(fixture_folder + "jinja/templates/qwen3.jinja"), known("chatml");
+  const auto with = [](const std::string& variables) { return body(ask, R"(, "chat_template_kwargs": )" + variables); };
+  const std::string off = "<think>\n\n</think>\n\n", usual = qwen.prompt(body(ask, ""));
+  CHECK_FALSE(usual.ends_with(off));
+  CHECK(qwen.prompt(with(R"({"enable_thinking": false})")) == usual + off);
+  for (const std::string same : {"null", "{}", R"({"enable_thinking": true})", R"({"other": [1]})"})
+    CHECK(qwen.prompt(with(same)) == usual);
+
+  const monomorph::testing::TemporaryFolder folder;
+  monomorph::testing::write_bytes(folder / "chat_template.jinja",
+                                  "{{ all | tojson }}{{ nothing is none }}{{ messages | length }}");
+  const TemplateModel model(folder / "chat_template.jinja");
+  CHECK(model.prompt(with(R"({"nothing": null, "all": {"z": 1, "a": [true, 0.5, {"y": "ä\n", "b": null}]}})")) ==
+        R"({"z": 1, "a": [true, 0.5, {"y": "ä\n", "b": null}]}True1)");
+
+  const std::string field = "400 chat_template_kwargs: ";
+  for (const std::string name : {"messages", "tools", "documents", "add_generation_prompt"})
+    CHECK(model.refusal(with(R"({"a": 1, ")" + name + R"(": []})")).starts_with(field));
+  for (const std::string bad : {"5", "[]", R"("{}")", "true"}) CHECK(model.refusal(with(bad)).starts_with(field));
+  CHECK(known.refusal(with(R"({"enable_thinking": false})")).starts_with(field + "the model's chat template is none"));
+  CHECK(known.refusal(with("{}")) == "(none)");
+  const std::string deep = std::string(50, '[') + std::string(50, ']');
+  CHECK(model.prompt(with(R"({"all": )" + deep + "}")).starts_with(deep));
+}
+
 TEST_CASE("Where no tool may be called, what looks like a call is text") {
-  const Model model(fixtures + "jinja/templates/qwen2_5.jinja");
+  const TemplateModel model(fixture_folder + "jinja/templates/qwen2_5.jinja");
   for (const CompletionRequest& request :
        {model.read(body(ask, "")), model.read(with_tool(R"(, "tool_choice": "none")")),
         model.read(body(ask, R"(, "tools": [], "tool_choice": "auto")"))}) {
@@ -184,7 +270,7 @@ TEST_CASE("Where no tool may be called, what looks like a call is text") {
 }
 
 TEST_CASE("Requests about tools that cannot be are refused with the field") {
-  const Model model(fixtures + "jinja/templates/qwen2_5.jinja"), known("chatml");
+  const TemplateModel model(fixture_folder + "jinja/templates/qwen2_5.jinja"), known("chatml");
   const auto with = [&](const std::string& more) { return model.refusal(body(ask, ", " + more)); };
   CHECK(with(R"("tools": 5)").starts_with("400 tools:"));
   CHECK(with(R"("tools": [5])").starts_with("400 tools.0:"));
