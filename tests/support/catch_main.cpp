@@ -1,6 +1,5 @@
-// The main of Catch2 v2, compiled once for all test programs; v3 brings its own as a library. A test that compares
-// nothing has not passed, and neither has a name that no test has, as ctest may garble one. v3 is told the first by its
-// command line and sees to the second itself; that of v2 takes only one of the two.
+// The main of Catch2 v2, compiled once for all test programs; v3 brings its own as a library. As with v3, a name that
+// no test has is a failure: ctest may garble one.
 #define CATCH_CONFIG_RUNNER
 #include <catch2/catch.hpp>
 
@@ -8,6 +7,7 @@ int main(int argc, char** argv) {
   Catch::Session session;
   if (const int mistake = session.applyCommandLine(argc, argv); mistake != 0) return mistake;
   using Catch::WarnAbout;
-  session.configData().warnings = static_cast<WarnAbout::What>(WarnAbout::NoAssertions | WarnAbout::NoTests);
+  Catch::ConfigData& config = session.configData();
+  config.warnings = static_cast<WarnAbout::What>(config.warnings | WarnAbout::NoTests);
   return session.run();
 }
