@@ -7,6 +7,7 @@
 #include "train/run/saving/state_parts.hpp"
 #include "train/weights/averaged_name.hpp"
 #include "train/weights/file_dtype.hpp"
+#include "train/weights/held_pages.hpp"
 #include "train/weights/read_converted.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -67,7 +68,7 @@ class TensorLoader {
       const std::int64_t first = tensor.first + piece.first;
       const auto read = [&](std::int64_t done, std::span<std::byte> bytes) {
         checkpoint_.read(name, tensor.region, first + done, bytes);
-        release_after(bytes.size());
+        held_.add(bytes.size(), [this] { checkpoint_.release(); });
       };
       if (saved != piece.view.dtype) return read_converted(saved, piece.view, buffer_, read);
       const auto width = static_cast<std::size_t>(size_of(saved));
@@ -79,19 +80,10 @@ class TensorLoader {
   }
 
  private:
-  /// Letting go asks the system once for each file, of which there may be hundreds.
-  void release_after(std::size_t bytes) {
-    constexpr std::size_t most_held = 16 << 20;
-    held_ += bytes;
-    if (held_ < most_held) return;
-    checkpoint_.release();
-    held_ = 0;
-  }
-
   runtime::CheckpointReader& checkpoint_;
   HostPieces pieces_;
   std::vector<std::byte> buffer_;
-  std::size_t held_ = 0;  ///< bytes that were read since the files were let go
+  HeldPages held_;
 };
 
 }  // namespace
