@@ -40,7 +40,7 @@ if(MONOMORPH_SANITIZE)
   add_link_options(-fsanitize=address,undefined)
 endif()
 if(MONOMORPH_FUZZ)
-  add_compile_options(-O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined
-    -fno-omit-frame-pointer)
+  add_compile_options($<IF:$<BOOL:${MONOMORPH_FUZZ_OPTIMIZE}>,-O1,-O0> -gline-tables-only
+    -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
 endif()

@@ -14,14 +14,14 @@ else()
 endif()
 include(Catch)
 
-# monomorph_discover_tests(<target> <prefix> <label>): each test case of a Catch2 program is one test of ctest. Tests
-# share the machine, so OpenMP threads must sleep, not spin, while they wait. A test of a unit that compares nothing fails;
-# of the others not all have been looked at yet.
+# monomorph_discover_tests(<target> <prefix> <label> [<property> <value>]...): each test case of a Catch2 program is one
+# test of ctest. Tests share the machine, so OpenMP threads must sleep, not spin, while they wait. A test of a unit that
+# compares nothing fails; of the others not all have been looked at yet.
 function(monomorph_discover_tests TARGET PREFIX LABEL)
   set(strict)
   if(LABEL STREQUAL unit)
     set(strict EXTRA_ARGS --warn NoAssertions)
   endif()
   catch_discover_tests(${TARGET} TEST_PREFIX ${PREFIX} ${strict}
-    PROPERTIES LABELS ${LABEL} ENVIRONMENT "OMP_WAIT_POLICY=passive" SKIP_REGULAR_EXPRESSION "this-test-case-is-skipped: ")
+    PROPERTIES LABELS ${LABEL} ENVIRONMENT "OMP_WAIT_POLICY=passive" SKIP_REGULAR_EXPRESSION "this-test-case-is-skipped: " ${ARGN})
 endfunction()

@@ -1,4 +1,6 @@
 #pragma once
+#include "../gpu/recipes.hpp"
+
 #include <monomorph/device/cuda.hpp>
 #include <monomorph/plan/planned_recipe.hpp>
 #include <monomorph/run.hpp>
@@ -8,7 +10,7 @@
 
 /// The models of bench/scaling/published.csv, by their names there. Sizes are the published ones; those of Modalities'
 /// runs follow from the FLOPs per token that its rates and MFU give (12 L D^2 parameters and 12 L D T of attention).
-namespace bench {
+namespace bench::published {
 
 /// What the programs of these runs have in common: compute and reductions in bf16, AdamW in fp32.
 struct Published {
@@ -41,7 +43,7 @@ consteval monomorph::DecoderSpec llama(std::int64_t layers, std::int64_t heads, 
           .tied_head = tied};
 }
 
-/// Torchtitan reduces in fp32.
+/// Torchtitan and llm-foundry reduce in fp32.
 struct ReducingFp32 : Published {
   using precision = monomorph::precision::Bf16Mixed;
 };
@@ -52,15 +54,25 @@ struct AllBf16 : Published {
   };
 };
 
+/// A recipe of bench/gpu.
+template <class R> struct OnGpu : R { using device = monomorph::device::Cuda; };
+
 inline constexpr auto modalities_2_7b = gpt(32, 32, 2560, 4096);
 inline constexpr auto modalities_2_7b_8192 = gpt(32, 32, 2560, 8192);
 inline constexpr auto modalities_6_7b = gpt(32, 32, 4096, 4096);
 inline constexpr auto modalities_28b = gpt(52, 52, 6656, 8192);
 inline constexpr auto gpt2_124m = gpt(12, 12, 768, 1024);
 inline constexpr auto gpt2_1_5b = gpt(48, 25, 1600, 1024);
+inline constexpr auto mpt_125m = gpt(12, 12, 768, 2048);
+inline constexpr auto mpt_350m = gpt(24, 16, 1024, 2048);
+inline constexpr auto mpt_760m = gpt(24, 12, 1536, 2048);
 inline constexpr auto mpt_1_3b = gpt(24, 16, 2048, 2048);
+inline constexpr auto mpt_1_3b_8192 = gpt(24, 16, 2048, 8192);
+inline constexpr auto mpt_3b = gpt(32, 20, 2560, 2048);
 inline constexpr auto mpt_7b = gpt(32, 32, 4096, 2048);
+inline constexpr auto mpt_7b_8192 = gpt(32, 32, 4096, 8192);
 inline constexpr auto mpt_13b = gpt(40, 40, 5120, 2048);
+inline constexpr auto mpt_30b = gpt(48, 56, 7168, 2048);
 inline constexpr auto mpt_70b = gpt(80, 64, 8192, 2048);
 inline constexpr auto llama2_7b = llama(32, 32, 32, 4096, 11'008, 32'000, 4096);
 inline constexpr auto llama2_13b = llama(40, 40, 40, 5120, 13'824, 32'000, 4096);
@@ -80,6 +92,10 @@ constexpr monomorph::plan::PlannedRecipe planned() {
   return monomorph::plan::planned_recipe<Of<spec, Program>>();
 }
 
+template <class R> constexpr monomorph::plan::PlannedRecipe planned_on_gpu() {
+  return monomorph::plan::planned_recipe<OnGpu<R>>();
+}
+
 inline const std::map<std::string_view, monomorph::plan::PlannedRecipe>& planned_recipes() {
   static const std::map<std::string_view, monomorph::plan::PlannedRecipe> recipes{
       {"modalities_2_7b", planned<modalities_2_7b>()},
@@ -88,10 +104,17 @@ inline const std::map<std::string_view, monomorph::plan::PlannedRecipe>& planned
       {"modalities_28b", planned<modalities_28b>()},
       {"gpt2_124m", planned<gpt2_124m>()},
       {"gpt2_1_5b", planned<gpt2_1_5b>()},
-      {"mpt_1_3b", planned<mpt_1_3b>()},
-      {"mpt_7b", planned<mpt_7b>()},
-      {"mpt_13b", planned<mpt_13b>()},
-      {"mpt_70b", planned<mpt_70b>()},
+      {"mpt_125m", planned<mpt_125m, ReducingFp32>()},
+      {"mpt_350m", planned<mpt_350m, ReducingFp32>()},
+      {"mpt_760m", planned<mpt_760m, ReducingFp32>()},
+      {"mpt_1_3b", planned<mpt_1_3b, ReducingFp32>()},
+      {"mpt_1_3b_8192", planned<mpt_1_3b_8192, ReducingFp32>()},
+      {"mpt_3b", planned<mpt_3b, ReducingFp32>()},
+      {"mpt_7b", planned<mpt_7b, ReducingFp32>()},
+      {"mpt_7b_8192", planned<mpt_7b_8192, ReducingFp32>()},
+      {"mpt_13b", planned<mpt_13b, ReducingFp32>()},
+      {"mpt_30b", planned<mpt_30b, ReducingFp32>()},
+      {"mpt_70b", planned<mpt_70b, ReducingFp32>()},
       {"llama2_7b", planned<llama2_7b>()},
       {"llama2_13b", planned<llama2_13b>()},
       {"llama2_34b", planned<llama2_34b>()},
@@ -100,8 +123,16 @@ inline const std::map<std::string_view, monomorph::plan::PlannedRecipe>& planned
       {"qwen2_5_0_5b", planned<qwen2_5_0_5b, AllBf16>()},
       {"qwen2_5_1_5b", planned<qwen2_5_1_5b, AllBf16>()},
       {"qwen2_5_3b", planned<qwen2_5_3b, AllBf16>()},
-      {"qwen2_5_7b", planned<qwen2_5_7b, AllBf16>()}};
+      {"qwen2_5_7b", planned<qwen2_5_7b, AllBf16>()},
+      {"monomorph_124m", planned_on_gpu<bench::gpt2_124m>()},
+      {"monomorph_124m_narrow", planned_on_gpu<bench::gpt2_124m_narrow>()},
+      {"monomorph_llama_1b", planned_on_gpu<bench::llama_1b>()},
+      {"monomorph_llama_8b", planned_on_gpu<bench::llama_8b>()},
+      {"monomorph_qwen_1_5b", planned_on_gpu<bench::qwen_1_5b>()},
+      {"monomorph_qwen_1_5b_fp8", planned_on_gpu<bench::qwen_1_5b_fp8>()},
+      {"monomorph_qwen_7b", planned_on_gpu<bench::qwen_7b>()},
+      {"monomorph_qwen_7b_fp8", planned_on_gpu<bench::qwen_7b_fp8>()}};
   return recipes;
 }
 
-}  // namespace bench
+}  // namespace bench::published

@@ -55,6 +55,10 @@ std::string path_in(const std::string& folder, std::string_view name) {
                      fmt::format("{} leads by a symbolic link to {}, outside of its folder, where nothing is "
                                  "read; if that file is meant, put a copy of it in the link's place",
                                  in_quotes(path.string()), in_quotes(target.string())));
+  const fs::file_status status = fs::status(target, ignored);
+  if (fs::exists(status) && !fs::is_regular_file(status) &&
+      !fs::is_directory(status))  // a pipe is waited for, for ever
+    throw UsageError("FILE-04", in_quotes(path.string()) + " is neither a file nor a folder; give a file");
   return path.string();
 }
 

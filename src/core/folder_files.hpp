@@ -12,7 +12,7 @@ namespace monomorph {
 /// folder, and, in a snapshot in the cache of Hugging Face's hub, which is made of links, to the blobs of the same
 /// model. That the folder itself is reached by a link is no matter: whoever names it made the link, or trusts it.
 /// @param name may have folders before it: "1_Pooling/config.json"
-/// @throws UsageError [FILE-07] a symbolic link leads elsewhere, or nowhere
+/// @throws UsageError [FILE-07] a symbolic link leads elsewhere, or nowhere; [FILE-04] it is a pipe or a device
 std::string path_in(const std::string& folder, std::string_view name);
 
 /// The names of regular files in a folder of that folder that have this ending, in order, with the folder before them:

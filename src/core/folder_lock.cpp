@@ -1,5 +1,7 @@
 #include <monomorph/core/folder_lock.hpp>
 
+#include <monomorph/core/atomic_file.hpp>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -157,9 +159,14 @@ FolderLock::~FolderLock() {
 }
 
 void FolderLock::create_folder() {
-  for (const std::string& folder : missing_folders(folder_))
+  const std::vector<std::string> missing = missing_folders(folder_);
+  for (const std::string& folder : missing)
     if (std::ranges::find(created_, folder) == created_.end()) created_.push_back(folder);
   fs::create_directories(folder_);
+  for (const std::string& folder : missing) {  // or a crash of the system could take all that is saved there with them
+    const std::string parent = fs::path(folder).parent_path().string();
+    sync_folder(parent.empty() ? "." : parent);
+  }
 }
 
 /// @return whether the file is locked, or can't be

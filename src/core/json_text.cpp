@@ -13,7 +13,8 @@ using nlohmann::json;
 namespace {
 
 template <class Json> Json parsed(std::string_view text) {
-  return find_nul(text) ? Json(Json::value_t::discarded) : Json::parse(text, nullptr, false);
+  if (find_nul(text) || find_too_deep(text, most_json_levels)) return Json(Json::value_t::discarded);
+  return Json::parse(text, nullptr, false);
 }
 
 PlaceInText place_of(std::string_view text, std::size_t byte) {
@@ -74,12 +75,33 @@ std::optional<PlaceInText> find_nul(std::string_view text) {
   return place_of(text, nul);
 }
 
+std::optional<PlaceInText> find_too_deep(std::string_view text, int most) {
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char character = text[i];
+    if (in_string && character == '\\')
+      ++i;
+    else if (character == '"')
+      in_string = !in_string;
+    else if (in_string)
+      continue;
+    else if (character == ']' || character == '}')
+      --depth;
+    else if ((character == '[' || character == '{') && ++depth > most)
+      return place_of(text, i);
+  }
+  return std::nullopt;
+}
+
 json parsed_json(std::string_view text) { return parsed<json>(text); }
 nlohmann::ordered_json parsed_ordered_json(std::string_view text) { return parsed<nlohmann::ordered_json>(text); }
 
 std::string json_mistake(std::string_view text) {
   std::string reason = "there is a NUL byte";
   auto place = find_nul(text);
+  if (!place && (place = find_too_deep(text, most_json_levels)))
+    reason = fmt::format("values lie more than {} deep in each other", most_json_levels);
   if (!place) {
     MistakeFinder finder;
     json::sax_parse(text, &finder);

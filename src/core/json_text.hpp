@@ -26,7 +26,14 @@ struct PlaceInText {
 /// follows. So every text from outside is searched before it is parsed.
 std::optional<PlaceInText> find_nul(std::string_view text);
 
-/// The value of a JSON text. It is_discarded() if the text is no JSON, has a NUL byte, or has a number beyond fp64.
+/// Where arrays and objects of a JSON text lie in each other more than `most` deep, which may be deeper than the stack
+/// of whoever goes through them by recursion.
+std::optional<PlaceInText> find_too_deep(std::string_view text, int most);
+
+/// Levels that no file of use has. Copies and texts of nlohmann/json are made by recursion.
+inline constexpr int most_json_levels = 256;
+/// The value of a JSON text. It is_discarded() if the text is no JSON, has a NUL byte, a number beyond fp64, or more
+/// than most_json_levels.
 nlohmann::json parsed_json(std::string_view text);
 /// The same, with the members of objects in their order.
 nlohmann::ordered_json parsed_ordered_json(std::string_view text);

@@ -2,6 +2,8 @@
 
 #include <monomorph/core/file_error.hpp>
 
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstdio>
 
@@ -12,8 +14,16 @@ namespace {
 
 }  // namespace
 
+/// Past stdio, which forgets what is in its buffer when a signal interrupts the write (glibc), so that nothing could go
+/// on from there.
 void write_out(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) throw_unwritten();
+  while (!text.empty()) {
+    const ssize_t n = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (n >= 0)
+      text.remove_prefix(static_cast<std::size_t>(n));
+    else if (errno != EINTR)
+      throw_unwritten();
+  }
 }
 
 void flush_out() {

@@ -69,4 +69,12 @@ void throw_if_truncated() {
   if (note.load() == Note::complete) throw_changed_file(noted_path.data());
 }
 
+void forget_truncated(std::string_view folder) {
+  if (note.load() != Note::complete) return;
+  const std::string_view path(noted_path.data());  // of which there may be the beginning alone
+  folder = folder.substr(0, noted_path.size() - 1);
+  if (path.starts_with(folder) && (path.size() == folder.size() || folder.ends_with('/') || path[folder.size()] == '/'))
+    note.store(Note::none);
+}
+
 }  // namespace monomorph

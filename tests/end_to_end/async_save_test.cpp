@@ -71,6 +71,34 @@ TEST_CASE("a signal while checkpoints are written behind the steps leaves all of
   }
 }
 
+TEST_CASE("a best that could not be saved keeps no later one out") {
+  const Workplace place("tiny_gpt2");
+  // Nothing is learnt: every evaluation is as good as the first, so that it is the best only while none is saved.
+  const std::vector<std::string> sets{"run.steps=13",
+                                      "optimizer.lr=0",
+                                      "evaluation.every=4",
+                                      "evaluation.at_end=false",
+                                      "checkpoint.every=6",
+                                      "checkpoint.keep_best=true",
+                                      "checkpoint.on_failure=continue",
+                                      "log.tensorboard=false"};
+  for (const std::string ranks : {"1", "2"})
+    for (const std::string& how : {behind, waited_for}) {
+      CAPTURE(ranks, how);
+      const std::string name = how + ranks;
+      const Arguments training = with(Arguments{"--ranks", ranks}, place.training(name, with(sets, {how})));
+      const ProcessResult run = run_process(
+          with(Arguments{"bash", "-c", "ulimit -f 150 && exec \"$@\"", "bash"}, command(place, training)));  // in KiB
+      CAPTURE(run.out, run.err);
+      CHECK(run.exit_code == 1);  // as the last checkpoint can't be written either
+      CHECK(contains(run.err, "[FILE-06]"));
+      const auto losses = metric(place / name, "evaluation_loss");
+      CHECK((losses.size() == 3 && losses.at(4) == losses.at(12)));
+      for (const char* step : {"4", "6", "8", "12"})
+        CHECK(contains(run.out, std::string("[CHECKPOINT-21] the checkpoint of step ") + step + " is not saved"));
+    }
+}
+
 TEST_CASE("a run may go on where checkpoints can't be saved, says so, and must save the last one") {
   const Workplace place("tiny_gpt2");
   for (const std::string& how : {behind, waited_for}) {

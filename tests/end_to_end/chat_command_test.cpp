@@ -64,6 +64,18 @@ TEST_CASE("chat answers each line with the conversation before it, as its templa
   check_refusal(chat("a", "refusing.jinja"), 1, {"[JINJA-04]", "no users here"});
 }
 
+TEST_CASE("at a terminal Ctrl-C ends the answer that is being given, and behind the prompt the program") {
+  const Workplace place("tiny_llama");
+  REQUIRE(place.train("run").exit_code == 0);
+  write_bytes(place / "plain.jinja", "{% for m in messages %}{{ m.content }}{% endfor %}");
+  const ProcessResult talk = run_process(
+      with(Arguments{"python3", std::string(MONOMORPH_SOURCE_DIR) + "/tests/end_to_end/chat_at_terminal.py"},
+           command(place, {"chat", "--checkpoint", place / "run", "--greedy", "--ignore-end", "--template",
+                           place / "plain.jinja"})));
+  INFO(talk.out << talk.err);
+  CHECK(talk.exit_code == 0);
+}
+
 TEST_CASE("chat writes conversations by a template of a name, of a file or of a folder, or by the one that fits") {
   const Workplace place("tiny_llama");
   const auto made = [](const ProcessResult& result) {

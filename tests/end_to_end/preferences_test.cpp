@@ -135,6 +135,24 @@ TEST_CASE("several ranks learn preferences to the bits of one") {
   CHECK(final_state(place / "two") == final_state(place / "one"));
 }
 
+TEST_CASE("a run goes on beside the scores that it began with, or is refused") {
+  const Preferring place("tiny_preferences");
+  REQUIRE(place.reference().exit_code == 0);
+  REQUIRE(place.train("run", place.sets({"run.steps=20"})).exit_code == 0);
+  const std::string path = place / "train_pairs.reference", scores = read_bytes(path);
+  REQUIRE(place.reference({"weights.from=" + place / "run"}).exit_code == 0);
+  REQUIRE(read_bytes(path) != scores);
+  const Arguments further = place.training("run", place.sets({"run.steps=24", "checkpoint.resume=auto"}));
+  const std::vector<std::string> said{"[PREF-13]", "train_pairs.reference", "step_00000020", "weights.from",
+                                      "(data.train)"};
+  check_refusal(place.run(with(Arguments{"check"}, further)), 2, said);
+  check_refusal(place.run(further), 2, said);
+  CHECK(checkpoints_of(place / "run").back() == "step_00000020");
+  write_bytes(path, scores);  // those of the held-out set may be others
+  CHECK(place.run(further).exit_code == 0);
+  CHECK(checkpoints_of(place / "run").back() == "step_00000024");
+}
+
 TEST_CASE("what preferences lack, and what has none, is refused in a line") {
   const Preferring place("tiny_preferences");
   check_refusal(place.train("run", place.sets()), 2,

@@ -272,7 +272,10 @@ TEST_CASE("a restart goes on from an earlier checkpoint where a rank's part of t
   CHECK(final_state(place / "run") == state);
   const ProcessResult none = auto_resume("single");
   CHECK(none.exit_code == 1);
+  CAPTURE(none.err);
   CHECK(contains(none.err, "there is no earlier checkpoint"));
+  CHECK(contains(none.err, "[RANK-08] rank 0 could not find an earlier checkpoint"));
+  CHECK(!contains(none.err, "[CHECKPOINT-01]"));
 }
 
 TEST_CASE("check knows what each of several ranks needs, and tries their collectives") {

@@ -111,7 +111,7 @@ TEST_CASE("a number of the command line is finite and within its bounds, which t
   for (const auto& [option, expected, command, others] : std::vector<Number>{
            {"--temperature", "a number from 0.000001 to 1,000,000", generate, {"0", "1e7", "1e-400", "0,5"}},
            {"--top-p", "a number from 0.000000001 to 1", generate, {"0", "1.01"}},
-           {"--top-k", "a whole number from 1 to 9,223,372,036,854,775,807", generate, {"0", "1.5"}},
+           {"--top-k", "a whole number from 0 to 9,223,372,036,854,775,807", generate, {"1.5"}},
            {"--max-tokens", "a whole number from 1 to 1,099,511,627,776", generate, {"0", "1099511627777"}},
            {"--seed", "a whole number from 0 to 18,446,744,073,709,551,615", generate, {"18446744073709551616"}},
            {"--micro-batch", "a whole number from 1 to 1,048,576", evaluate},

@@ -145,6 +145,17 @@ TEST_CASE("checkpoints are kept for ever, and the best, and change no bit of a r
   expected.back() = "step_00000022";
   CHECK(checkpoints_of(place / "keeping") == expected);
 
+  // A checkpoint that is saved anew, as that of a run of which nothing is left, stays what it was.
+  const auto marks = [&] {
+    const auto metadata =
+        nlohmann::json::parse(read_bytes(place / "keeping/checkpoints/" + expected.back() + "/metadata.json"));
+    return metadata.at("counters").at("evaluation_loss").get<double>();
+  };
+  const double marked = marks();
+  REQUIRE(place.train("keeping", with(with(sets, keeping), on)).exit_code == 0);
+  CHECK(marks() == marked);
+  CHECK(checkpoints_of(place / "keeping") == expected);
+
   // By another metric it begins anew: what was the best goes as any other.
   const std::vector<std::string> by_another{"run.steps=24", "checkpoint.resume=auto",
                                             "checkpoint.best_metric=perplexity", "checkpoint.best_is=highest"};

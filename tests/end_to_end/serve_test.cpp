@@ -82,6 +82,17 @@ TEST_CASE("serve answers as OpenAI's API does, bounds what clients send, and end
   CHECK(result.exit_code == 0);
   CHECK(contains(result.err, " POST /v1/completions 200 "));
   CHECK(contains(result.err, " GET /v1/nothing 404 "));
+
+  // Those whose answers are not ready are told that the server ends.
+  Process ending(place.serving({"--port", "0", "--batch", "1", "--stop-timeout", "0"}));
+  Process told(bash("exec python3 \"$@\"",
+                    {std::string(MONOMORPH_SOURCE_DIR) + "/tests/end_to_end/serve/ending.py", url_of(ending)}));
+  CHECK(told.wait_for_output("asked"));
+  ending.signal(SIGTERM);
+  const ProcessResult heard = told.wait(std::chrono::seconds(20));
+  INFO(heard.out << heard.err);
+  CHECK(heard.exit_code == 0);
+  CHECK(ending.wait(std::chrono::seconds(20)).exit_code == 0);
 }
 
 TEST_CASE("serve tells calls of tools as the openai package has them, and chat asks for what they give") {

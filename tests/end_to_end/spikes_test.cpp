@@ -29,8 +29,7 @@ class NoisyPlace : public Workplace {
                                            "--output", *this / "noisy.pbin"})
                 .exit_code == 0);
   }
-  ProcessResult train_on_noise(const std::string& name, const std::vector<std::string>& more,
-                               const Arguments& arguments = {}) const {
+  Arguments noisy_training(const std::string& name, const std::vector<std::string>& more) const {
     const std::vector<std::string> sets{"data.train=" + *this / "noisy.pbin",
                                         "data.shuffle=false",
                                         "run.steps=" + std::to_string(steps),
@@ -39,7 +38,11 @@ class NoisyPlace : public Workplace {
                                         "checkpoint.every=25",
                                         "batch.reduction=fixed_tree",
                                         "spikes.window=20"};
-    return run(with(training(name, with(sets, more)), arguments));
+    return training(name, with(sets, more));
+  }
+  ProcessResult train_on_noise(const std::string& name, const std::vector<std::string>& more,
+                               const Arguments& arguments = {}) const {
+    return run(with(noisy_training(name, more), arguments));
   }
   /// A run that goes back behind the spike, from step 55 on, which it takes from a copy: so the latest checkpoint that
   /// it finds then is that of step 50. Those of some steps are damaged, which nobody has noticed yet.
@@ -97,6 +100,32 @@ TEST_CASE("a run goes back to its checkpoint behind a spike, and on with the dat
   CHECK(contains(final_state(place / "parts"), "\"rewinds\":3"));
 }
 
+TEST_CASE("the step that a run goes back to is not evaluated again") {
+  const NoisyPlace place;
+  const ProcessResult run = place.train_on_noise("run", {"spikes.action=rewind", "evaluation.every=25",
+                                                         "evaluation.batches=1", "checkpoint.keep_best=true"});
+  CAPTURE(run.err);
+  REQUIRE(run.exit_code == 0);
+  CHECK(contains(run.out, "going back to step 50 by "));
+  std::vector<std::int64_t> evaluated;
+  for (const auto& [step, loss] : metric(place / "run", "evaluation_loss")) evaluated.push_back(step);
+  CHECK(evaluated == std::vector<std::int64_t>{25, 50, 75, steps});
+}
+
+TEST_CASE("what is evaluated behind a skipped step, which is not saved, does not take the best checkpoint's place") {
+  const NoisyPlace place;
+  const ProcessResult run =
+      place.train_on_noise("run", {"spikes.action=skip", "run.steps=70", "data.evaluation=" + place / "noisy.pbin",
+                                   "evaluation.every=20", "evaluation.at_end=false", "evaluation.batches=1",
+                                   "checkpoint.every=1000", "checkpoint.keep=1", "checkpoint.keep_best=true"});
+  CAPTURE(run.err);
+  REQUIRE(run.exit_code == 0);
+  CHECK(contains(run.out, "step 60 is a spike and changes nothing"));
+  const auto losses = metric_values(place / "run", "evaluation_loss");
+  REQUIRE(losses.at(60) < losses.at(40));
+  CHECK(checkpoints_of(place / "run") == std::vector<std::string>{"step_00000040", "step_00000070"});
+}
+
 TEST_CASE("a run that spikes once more than it may go back ends, and one without a checkpoint skips") {
   const NoisyPlace place;
   check_refusal(place.train_on_noise("often", {"spikes.action=rewind", "spikes.most_rewinds=1"}), 1,
@@ -105,6 +134,32 @@ TEST_CASE("a run that spikes once more than it may go back ends, and one without
       place.train_on_noise("never", {"spikes.action=rewind", "checkpoint.every=1000", "spikes.most_rewinds=1"});
   CHECK(never_saved.exit_code == 0);
   CHECK(contains(never_saved.out, "there is no checkpoint yet to go back to"));
+}
+
+TEST_CASE("a run that spikes once more than it may go back keeps the checkpoint that is being written") {
+  const NoisyPlace place;
+  for (const std::string ranks : {"1", "2"}) {
+    CAPTURE(ranks);
+    const ProcessResult run =
+        place.train_on_noise("on" + ranks, {"spikes.action=rewind", "spikes.most_rewinds=0", "checkpoint.every=59"},
+                             {"--ranks", ranks});
+    CHECK(run.exit_code == 1);
+    CHECK(contains(run.err, "[RUN-40]"));
+    CHECK(checkpoints_of(place / "on" + ranks) == std::vector<std::string>{"step_00000059"});
+  }
+}
+
+TEST_CASE("a run whose only checkpoint fails while it is to go back skips the spike and goes on") {
+  const NoisyPlace place;
+  const Arguments training = place.noisy_training("run", {"spikes.action=rewind", "checkpoint.every=59",
+                                                          "checkpoint.on_failure=continue", "log.tensorboard=false"});
+  const ProcessResult run = run_process(
+      with(Arguments{"bash", "-c", "ulimit -f 150 && exec \"$@\"", "bash"}, command(place, training)));  // in KiB
+  CAPTURE(run.out, run.err);
+  CHECK(contains(run.out, "there is no checkpoint yet to go back to"));
+  CHECK(metric_values(place / "run", "loss").rbegin()->first == steps);
+  CHECK(run.exit_code == 1);  // as the last checkpoint cannot be written either
+  CHECK(contains(run.err, "[FILE-06]"));
 }
 
 TEST_CASE("a run that goes back passes over a damaged checkpoint, on all ranks, and saves its step anew") {

@@ -92,7 +92,7 @@ struct Imported : TemporaryFolder {
 void check_same_of_parquet(const Imported& model, const Json& expected, const std::string& of_lines) {
   const ProcessResult result = model.run("evaluate", with(model.asking(expected, ".parquet"), {"--ranks", "2"}));
   if (contains(result.err, "[DATA-76]")) {
-    check_refusal(result, 2, {".parquet", "without Arrow", "tools/setup/install --parquet", "(--task)"});
+    check_refusal(result, 2, {".parquet", "built without it", "tools/setup/install --parquet", "(--task)"});
     return;
   }
   INFO(result.err);
@@ -165,6 +165,9 @@ TEST_CASE("benchmarks have the numbers of lm-evaluation-harness, on one rank and
   };
   CHECK(answers({"--ranks", "2"}) == answers({}));
 
+  check_refusal(model.run("evaluate",
+                          {"--task", "arc=" + model / "arc.jsonl", "--output", model / "none/file", "--ranks", "2"}),
+                2, {"[FILE-01]", "none", "(--output)"});
   check_refusal(model.run("evaluate", {"--task", "squad=" + fixtures + "arc.jsonl"}), 2, {"[RUN-13]", "hellaswag"});
   check_refusal(model.run("evaluate", {"--task", "arc=" + fixtures + "arc.jsonl", "--shots", "4"}), 2, {"[TASK-05]"});
   check_refusal(model.run("evaluate", {"--task", "arc=nowhere", "--ranks", "2"}), 2,
@@ -225,7 +228,7 @@ TEST_CASE("generate and score read compressed lines and tables as they read line
     CHECK(model.lines(expected.out).size() == 3);
     CHECK(same.out == expected.out);
     if (contains(of_table.err, "[DATA-76]"))
-      check_refusal(of_table, 2, {".parquet", "without Arrow", "tools/setup/install --parquet", "(--input)"});
+      check_refusal(of_table, 2, {".parquet", "built without it", "tools/setup/install --parquet", "(--input)"});
     else
       CHECK(of_table.out == expected.out);
   }

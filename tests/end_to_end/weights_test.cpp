@@ -102,6 +102,22 @@ void check_that_adapters_name_their_base(const Exported& place) {
   fs::rename(place / "moved", place / "model");
   fs::remove_all(place / "again");
   CHECK(base_of("further", "adapters_of_unknown").is_null());
+
+  // A base that was trained, or that has got more rows, is no longer that of the folder.
+  const auto train_from = [&](const std::string& recipe, const std::string& run, const std::string& from) {
+    check_success(run_program(recipe, place.training(run, {"run.steps=3", "weights.from=" + place / from})));
+  };
+  train_from("tiny_llama_lora", "of_model", "model");
+  CHECK(base_of("of_model", "adapters_of_model") == place / "model");
+  train_from("tiny_llama", "tuned", "model");
+  train_from("tiny_llama_lora", "of_tuned", "tuned");
+  CHECK(base_of("of_tuned", "adapters_of_tuned").is_null());
+  train_from("tiny_llama_lora", "further_of_tuned", "of_tuned");
+  CHECK(base_of("further_of_tuned", "adapters_of_further_of_tuned").is_null());
+  check_success(
+      run_program("tiny_llama_lora", place.training("larger", {"run.steps=3", "weights.from=" + place / "model",
+                                                               "weights.vocabulary=mean"})));
+  CHECK(base_of("larger", "adapters_of_larger").is_null());
 }
 
 }  // namespace
@@ -127,6 +143,65 @@ TEST_CASE("export and import: the same bits come back, with the tokeniser, and g
       CHECK(read_bytes(place / ("again/" + file)) == read_bytes(place / ("model/" + file)));
     }
   }
+}
+
+TEST_CASE("an export or import that fails leaves nothing that is taken for a model or a run") {
+  const Exported place("tiny_llama");
+  write_bytes(place / "run/chat_template.jinja", std::string(3 << 20, ' '));
+  const auto limited = [&](const Arguments& arguments) {
+    return run_process(
+        with(Arguments{"bash", "-c", "ulimit -f 2048 && exec \"$@\"", "bash"}, command(place, arguments)));
+  };
+  check_refusal(limited({"export", "--checkpoint", place / "run", "--output", place / "cut_short"}), 1,
+                {"[FILE-06]", "chat_template.jinja"});
+  CHECK_FALSE(fs::exists(place / "cut_short"));
+  fs::create_directory(place / "cut_short");
+  write_bytes(place / "cut_short/README.md", "mine");
+  check_refusal(limited({"export", "--checkpoint", place / "run", "--output", place / "cut_short"}), 1, {"[FILE-06]"});
+  CHECK(read_bytes(place / "cut_short/README.md") == "mine");
+  fs::remove(place / "cut_short/README.md");
+  CHECK(fs::is_empty(place / "cut_short"));
+
+  write_bytes(place / "model/chat_template.jinja", std::string(3 << 20, ' '));
+  const Arguments import{"import", place / "model", "--output", place / "imported"};
+  check_refusal(limited(import), 1, {"[FILE-06]", "chat_template.jinja"});
+  CHECK_FALSE(fs::exists(place / "imported"));
+  fs::create_directory(place / "imported");
+  check_refusal(limited(import), 1, {"[FILE-06]"});
+  CHECK(fs::is_empty(place / "imported"));
+  check_success(place.run(import));
+  CHECK(digest(place / "imported") == digest(place / "run"));
+}
+
+TEST_CASE("added tokens for which a model has no rows, as of images, are ordinary text, and stay in its files") {
+  const Exported place("tiny_llama");
+  Json tokenizer = Json::parse(read_bytes(place / "model/tokenizer.json"));
+  for (const auto& [id, content] : {std::pair(512, "<image_soft_token>"), std::pair(513, "<sound>")})
+    tokenizer["added_tokens"].push_back({{"id", id},
+                                         {"content", content},
+                                         {"single_word", false},
+                                         {"lstrip", false},
+                                         {"rstrip", false},
+                                         {"normalized", false},
+                                         {"special", true}});
+  write_bytes(place / "model/tokenizer.json", tokenizer.dump());
+  check_success(place.run({"import", place / "model", "--output", place / "imported"}));
+  const ProcessResult scored = place.run({"score", "--checkpoint", place / "imported", "--text", "<sound>"});
+  check_success(scored);
+  std::string text;
+  const Json scores = Json::parse(scored.out);
+  for (const Json& token : scores.at("tokens")) text += token.at("token").get<std::string>();
+  CHECK(text == "<sound>");
+  CHECK(scores.at("tokens").size() > 1);
+  const ProcessResult tuned = place.train("tuned", {"weights.from=" + place / "imported", "run.steps=4",
+                                                    "data.tokenizer=" + place / "imported/tokenizer.json"});
+  check_success(tuned);
+  CHECK(contains(tuned.out,
+                 "has tokens beyond the vocab_size of 512, which are taken for ordinary text: "
+                 "\"<image_soft_token>\", \"<sound>\""));
+  check_success(place.run({"export", "--checkpoint", place / "tuned", "--output", place / "again"}));
+  CHECK(read_bytes(place / "again/tokenizer.json") == read_bytes(place / "model/tokenizer.json"));
+  check_success(place.run({"export", "--checkpoint", place / "tuned", "--gguf", place / "model.gguf"}));
 }
 
 TEST_CASE("what lies beside a model's tokeniser goes with a run that trains from it, into chat and export") {

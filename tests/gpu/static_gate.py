@@ -1,60 +1,52 @@
 """static_gate.py <cuobjdump> <a file that lists object files, one a line>: what nvcc has made of the kernels for GPUs.
 
 No kernel may have a stack or local memory, which is where spilled registers are; none may add floating-point numbers
-atomically, as the order would decide about bits; and those that stream must read and write 16 bytes at once. What kernels use
-is read for each architecture. All of these are made of one intermediate code, in which atomics are looked for, and which
-settles how wide accesses are, so that one machine code is enough to read. Prints all that is wrong and ends with 1, or what
-it has read.
+atomically, as the order would decide about bits; and those that stream must read and write 16 bytes at once. Each is in a list
+that says which of this is asked of it. The machine code of each architecture is read, and for atomics the intermediate code,
+too, of which newer GPUs make theirs. Prints all that is wrong and ends with 1, or what it has read.
 """
 import concurrent.futures
-import os
+import functools
 import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
-READ = "sm_90"  # the architecture whose machine code is read
-# Kernels that read and write rows at the bandwidth of the memory. What `map` makes is known by its name.
-STREAMING = {"gate_backward_rows", "sum_rows", "cross_entropies", "compare_models", "drop_rows", "embed", "sum_lists", "normalise",
-             "normalise_and_rotate", "backward", "update_elements", "gather", "combine", "add_up_parts", "rotate_rows", "round_tiles"}
-FLOATING_ATOMIC = re.compile(r"\b(?:red|atom)\.[\w.]*\.(?:f16|f16x2|bf16|bf16x2|f32|f64)\b.*")
-INSTRUCTION = re.compile(r" {8}/\*[0-9a-f]{4,}\*/ +(?:@!?U?P\w+ +)?([A-Z][\w.]*)")
+ARCHITECTURES = ("sm_80", "sm_90")  # whose machine code is read
+INSTRUCTION_BYTES = 16
+# Kernels that move rows at the bandwidth of the memory read and write 16 bytes at once; some only read or only write as much,
+# as what they write is a sum, or what they read are codes. `map` is asked for it in each instance. The others compute in tiles,
+# have little to move, or take single elements.
+STREAMING = {"add_up_parts", "backward", "backward_long", "combine", "compare_models", "cross_entropies", "drop_rows", "embed",
+             "gate_backward_rows", "gather", "normalise", "normalise_and_rotate", "normalise_long", "rotate_rows", "round_tiles",
+             "sum_lists", "sum_rows", "update_elements", "weigh_backward"}
+READING = {"greatest_of_blocks", "multiply", "multiply_backward", "multiply_transposed", "sum_blocks"}
+WRITING = {"draw_elements", "make_numbers"}
+OTHERS = {"add_counts", "add_losses", "add_metrics", "add_samples", "add_up", "add_up_blocks", "add_up_chunks", "attend", "choose",
+          "choose_backward", "choose_scales", "compare_with_mean", "count_pairs", "invert_norm", "join_greatest", "join_sums",
+          "key_gradients", "look", "map", "metrics_stay", "micro_batch_begins", "micro_batch_ends", "one_more", "place_pairs", "pool",
+          "pool_backward", "query_gradients", "record", "scatter", "score_samples", "step_begins", "step_ends", "sum_losses",
+          "to_unit_length", "to_unit_length_backward", "words_are_read", "words_are_written", "write_rows"}
+WIDE_ACCESSES = {**dict.fromkeys(STREAMING, {"LDG", "STG"}), **dict.fromkeys(READING, {"LDG"}), **dict.fromkeys(WRITING, {"STG"}),
+                 **dict.fromkeys(OTHERS, set())}
+MAP_OF_PACKS = re.compile(r"\bmap<\w+, (?!1,)\d+, ")  # that takes more than one element at a time
+
+# A loop of compare and swap adds what has no instruction, such as 16 bits.
+FLOATING_ATOMIC = re.compile(r"\b(?:red|atom)\.(?:[\w.]*\.)?(?:f16|f16x2|bf16|bf16x2|f32|f64|cas)\b.*")
+FLOATING_ATOMIC_OPCODE = re.compile(r"(?:REDG?|ATOM[GS]?)\.(?:[\w.]*\.)?(?:B?F(?:16|32|64)|CAS\b)")
+INSTRUCTION = re.compile(r"^ {8}/\*[0-9a-f]{4,}\*/ +(?:@!?U?P\w+ +)?([A-Z][\w.]*)", re.MULTILINE)
 LOCAL_ACCESS = re.compile(r"(LDL|STL)\b")
 WIDE_ACCESS = re.compile(r"(LDG|STG)\..*\b128\b")
-# A mangled instance of the kernel `map` that takes more than one element at a time: map<float, 4, ...>.
-MAP_OF_PACKS = re.compile(r"\d+_GLOBAL__N__.*3mapI[a-z]Li(?!1E)\d+E")
 
 
-def printed(cuobjdump, file, *what):
-    # cuobjdump calls nvdisasm, which lies beside it.
-    path = f"{pathlib.Path(cuobjdump).parent}{os.pathsep}{os.environ['PATH']}"
-    return subprocess.run([cuobjdump, *what, file], check=True, capture_output=True, text=True,
-                          env={**os.environ, "PATH": path}).stdout
+def printed(*command, **how):
+    return subprocess.run(command, check=True, capture_output=True, text=True, **how).stdout
 
 
 def readable(kernels):
-    """Names, one a line, as their sources have them."""
-    return subprocess.run(["c++filt"], input=kernels, capture_output=True, text=True).stdout.strip()
-
-
-def complaints_of_usage(usage):
-    for match in re.finditer(r"arch = (\w+)|Function (\S+):\n.*STACK:(\d+) SHARED:\d+ LOCAL:(\d+)", usage):
-        if match[1]:
-            architecture = match[1]
-        elif match[3] != "0" or match[4] != "0":
-            yield (f"{readable(match[2])} for {architecture} has {match[3]} bytes of stack and {match[4]} of local memory; "
-                   "let it hold less at once")
-
-
-def kernels(machine_code):
-    """The names of kernels, and the opcodes of each."""
-    found = {}
-    for line in machine_code.splitlines():
-        if match := INSTRUCTION.match(line):
-            opcodes.add(match[1])
-        elif match := re.match(r"\s+Function : (\S+)", line):
-            opcodes = found[match[1]] = set()
-    return found
+    """Names as their sources have them."""
+    return printed("c++filt", input="\n".join(kernels)).splitlines()
 
 
 def name_of(kernel):
@@ -62,49 +54,127 @@ def name_of(kernel):
     return re.match(r"(?:void )?(?:\S*\(anonymous namespace\)::)?(\w+)", kernel)[1]
 
 
+def stem(file):
+    return pathlib.Path(file).name.removesuffix(".o").removesuffix(".cu")
+
+
+def read_usage(cuobjdump, file):
+    """@return complaints about what the kernels of a file use, and their names."""
+    complaints, kernels = [], set()
+    usage = printed(cuobjdump, "-res-usage", file)
+    for match in re.finditer(r"arch = (\w+)|Function (\S+):\n.*STACK:(\d+) SHARED:\d+ LOCAL:(\d+)", usage):
+        if match[1]:
+            architecture = match[1]
+            continue
+        kernels.add(match[2])
+        if match[3] != "0" or match[4] != "0":
+            complaints.append(f"{readable([match[2]])[0]} for {architecture} has {match[3]} bytes of stack and {match[4]} of local "
+                              "memory; let it hold less at once")
+    return complaints, kernels
+
+
+def complaints_of_intermediate_code(code):
+    if ".entry" not in code:
+        yield "there is no intermediate code; has what nvcc is told changed?"
+    for match in FLOATING_ATOMIC.finditer(code):
+        yield f"{match[0]} has an order that changes; sum in a fixed one"
+
+
+def read_file(cuobjdump, file):
+    """@return complaints about a file, except for its machine code, and the names of its kernels."""
+    complaints, kernels = read_usage(cuobjdump, file)
+    if kernels:
+        complaints += complaints_of_intermediate_code(printed(cuobjdump, "-ptx", file))
+    return [f"{stem(file)}: {complaint}" for complaint in complaints], kernels
+
+
+def instructions_of_kernels(cuobjdump, file, architecture):
+    """The distinct instructions of each kernel."""
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        printed(cuobjdump, "-xelf", f".{architecture}.", pathlib.Path(file).resolve(), cwd=folder)
+        for cubin in pathlib.Path(folder).iterdir():
+            content = cubin.read_bytes()
+            for kernel, *place in re.findall(r" \.text\.(\S+) +PROGBITS +\w+ (\w+) (\w+)", printed("readelf", "-SW", cubin)):
+                first, size = (int(number, 16) for number in place)
+                found[kernel] = {content[at:at + INSTRUCTION_BYTES] for at in range(first, first + size, INSTRUCTION_BYTES)}
+    return found
+
+
+def opcodes_of(nvdisasm, instructions, architecture):
+    """The opcode of each instruction. Instances of kernels share most, so that each is read once."""
+    instructions = list(instructions)
+    if not instructions:
+        return {}
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(b"".join(instructions))
+        file.flush()
+        opcodes = INSTRUCTION.findall(printed(nvdisasm, "-b", architecture.replace("sm_", "SM"), file.name))
+    return dict(zip(instructions, opcodes, strict=True))
+
+
 def complaints_of_kernels(found):
-    """What single instances do, and what all instances of a kernel that streams never do."""
+    """What single instances do, and what all instances of a kernel never do.
+    @param found the opcodes of each kernel, by readable names"""
     wide = {}
-    for (kernel, opcodes), name in zip(found.items(), readable("\n".join(found)).splitlines()):
-        local = [opcode for opcode in opcodes if LOCAL_ACCESS.match(opcode)]
-        if local:
+    for name, opcodes in sorted(found.items()):
+        if local := sorted(filter(LOCAL_ACCESS.match, opcodes)):
             yield f"{name} accesses local memory ({', '.join(local)}); let it hold less at once"
+        if atomics := sorted(filter(FLOATING_ATOMIC_OPCODE.match, opcodes)):
+            yield f"{name} has {', '.join(atomics)}, with an order that changes; sum in a fixed one"
         accesses = {match[1] for opcode in opcodes if (match := WIDE_ACCESS.match(opcode))}
         wide.setdefault(name_of(name), set()).update(accesses)
-        if MAP_OF_PACKS.search(kernel) and not accesses:
+        if MAP_OF_PACKS.search(name) and not accesses:
             yield f"{name} accesses no 16 bytes at once; let the accesses of a pack be one"
-    for streaming in wide.keys() & STREAMING:
-        if wide[streaming] != {"LDG", "STG"}:
-            yield f"{streaming} has no LDG or no STG of 16 bytes; read and write packs"
+    for name, accesses in wide.items():
+        if lacking := sorted(WIDE_ACCESSES.get(name, set()) - accesses):
+            yield f"{name} has no {' and no '.join(lacking)} of 16 bytes; read and write packs"
 
 
-def complaints_of(cuobjdump, file):
-    """@return complaints about an object file, and how many kernels it has."""
-    stem = pathlib.Path(file).name.removesuffix(".o").removesuffix(".cu")
-    usage = printed(cuobjdump, file, "-res-usage")
-    found = kernels(printed(cuobjdump, file, "-sass", "-arch", READ))
-    n_kernels = len(re.findall(r"Function \S+:\n.*STACK:\d+ SHARED:\d+ LOCAL:\d+", usage))
-    complaints = [*complaints_of_usage(usage), *complaints_of_kernels(found)]
-    intermediate = printed(cuobjdump, file, "-ptx")
-    if n_kernels > 0 and not (found and ".entry" in intermediate):
-        complaints.append(f"there is no code for {READ}, or no intermediate code; has what nvcc is told changed?")
-    for match in FLOATING_ATOMIC.finditer(intermediate):
-        complaints.append(f"{match[0]} has an order that changes; sum in a fixed one")
-    return [f"{stem}: {complaint}" for complaint in complaints], n_kernels
+def complaints_of_machine_code(cuobjdump, kernels, architecture):
+    """@param kernels those of each file, of which none may be missed"""
+    read = {file: instructions_of_kernels(cuobjdump, file, architecture) for file in kernels}
+    distinct = {instruction for of_file in read.values() for of_kernel in of_file.values() for instruction in of_kernel}
+    opcodes = opcodes_of(pathlib.Path(cuobjdump).with_name("nvdisasm"), distinct, architecture)
+    complaints = []
+    for file, of_file in read.items():
+        found = {name: {opcodes[instruction] for instruction in of_kernel}
+                 for name, of_kernel in zip(readable(of_file), of_file.values(), strict=True)}
+        of_code = [f"{name} has no code; has what nvcc is told changed?" for name in readable(sorted(kernels[file] - of_file.keys()))]
+        complaints += (f"{stem(file)}, {architecture}: {complaint}" for complaint in [*of_code, *complaints_of_kernels(found)])
+    return complaints
+
+
+def complaints_of_lists(kernels):
+    names = set(map(name_of, readable(kernels)))
+    for name in sorted(names - set(WIDE_ACCESSES)):
+        yield f"{name} is in no list of static_gate.py; say there whether it streams"
+    if unknown := sorted(set(WIDE_ACCESSES) - names):
+        yield f"no kernel has a name that static_gate.py lists: {', '.join(unknown)}; follow what was renamed"
+
+
+def read_all(cuobjdump, files):
+    """@return complaints, and how many kernels there are."""
+    with concurrent.futures.ProcessPoolExecutor() as pool:
+        of_files = list(pool.map(functools.partial(read_file, cuobjdump), files))
+        complaints = [complaint for of_file, _ in of_files for complaint in of_file]
+        kernels = {file: of_file for file, (_, of_file) in zip(files, of_files) if of_file}
+        if not kernels:
+            return ["cuobjdump has named no kernel; has what it prints changed?"], 0
+        for of_architecture in pool.map(functools.partial(complaints_of_machine_code, cuobjdump, kernels), ARCHITECTURES):
+            complaints += of_architecture
+    names = [kernel for of_file in kernels.values() for kernel in of_file]
+    return [*complaints, *complaints_of_lists(names)], len(names)
 
 
 def main():
-    cuobjdump, objects = sys.argv[1], pathlib.Path(sys.argv[2]).read_text().splitlines()
+    cuobjdump, files = sys.argv[1], pathlib.Path(sys.argv[2]).read_text().splitlines()
     if cuobjdump.endswith("NOTFOUND"):
         print("this-test-case-is-skipped: there is no cuobjdump here; tools/setup/install --gpu brings it")
         return 0
-    with concurrent.futures.ProcessPoolExecutor() as pool:
-        results = list(pool.map(complaints_of, [cuobjdump] * len(objects), objects))
-    n_kernels = sum(n for _, n in results)
-    complaints = [complaint for found, _ in results for complaint in found]
-    if n_kernels == 0:
-        complaints.append("cuobjdump has named no kernel; has what it prints changed?")
-    print("\n".join(complaints) or f"{n_kernels} kernels in {len(objects)} files are as they should be")
+    complaints, n_kernels = read_all(cuobjdump, files)
+    print("\n".join(complaints) or
+          f"{n_kernels} kernels in {len(files)} files are as they should be, for {' and '.join(ARCHITECTURES)}")
     return 1 if complaints else 0
 
 

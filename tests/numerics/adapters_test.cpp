@@ -4,8 +4,13 @@
 #include "fixtures/weights/recipes/llama.hpp"
 #include "fixtures/weights/recipes/qwen3.hpp"
 #include "numerics/adapters_check.hpp"
+#include "runtime/files/checkpoint_metadata.hpp"
 #include "support/error_of.hpp"
+#include "train/describe/recipe_facts.hpp"
 
+#include <monomorph/train/checkpoints/average.hpp>
+
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -131,7 +136,8 @@ TEST_CASE("adapters that are not the recipe's are refused by what they differ in
   check_key_refused("use_dora", true, "use_dora true, which no recipe has");
   for (const std::string key : {"arrow_config", "kasa_config", "monteclora_config"})
     check_key_refused(key, Json{{"rank", 2}}, key + " {\"rank\":2}, which no recipe has");
-  check_key_refused("init_lora_weights", "pissa", "init_lora_weights \"pissa\", which no recipe has");
+  for (const std::string way : {"pissa", "pissa_niter_4", "olora", "corda", "loftq"})
+    check_key_refused("init_lora_weights", way, "init_lora_weights \"" + way + "\", which no recipe has");
   check_key_refused("rank_pattern", {{"q_proj", 2}}, "rank_pattern");
   check_key_refused("modules_to_save", Json::array({"lm_head"}), "modules_to_save [\"lm_head\"]");
   check_key_refused("layers_to_transform", Json::array({0}), "layers_to_transform");
@@ -140,6 +146,15 @@ TEST_CASE("adapters that are not the recipe's are refused by what they differ in
   check_refused("ADAPTER-01", {"no JSON object"}, [](auto& changed) { changed.config = Json::array(); });
   check_refused("ADAPTER-04", {"LowRank"},
                 [](auto& changed) { changed.recipe = detail::program_of<recipes::llama>(); });
+}
+
+TEST_CASE("adapters that began in whatever way beside a base that stays as it is are taken") {
+  for (const Json& way : {Json(), Json(true), Json(false), Json("eva"), Json("gaussian"), Json("orthogonal")}) {
+    CAPTURE(way.dump());
+    ChangedAdapters changed;
+    changed.config["init_lora_weights"] = way;
+    CHECK(changed.refusal() == "(no error)");
+  }
 }
 
 TEST_CASE("of adapters what is missing, left over or of another shape is told, and files that are cut are refused") {
@@ -187,6 +202,62 @@ TEST_CASE("a folder without adapters where a recipe has some, or with some where
   CHECK(error_of([&] {
           train::export_adapters(recipe, imported.checkpoint, folder / "c", DType::fp32);
         }).starts_with("[WEIGHTS-06]"));
+  train::RecipeProgram more = recipe;
+  more.trains_tensor = [](int, const TensorInfo& tensor) { return tensor.parameter_class != ParameterClass::bias; };
+  const std::string message =
+      error_of([&] { train::export_adapters(more, imported.checkpoint, folder / "d", DType::fp32); });
+  CHECK(message.starts_with("[ADAPTER-07] "));
+  CHECK(contains(message, "trains embedding.weight beside its adapters"));
+  CHECK_FALSE(std::filesystem::exists(folder / "d"));
+}
+
+TEST_CASE("adapters name the folder of their base where every run since is known to have trained adapters alone") {
+  const train::RecipeProgram recipe = detail::program_of<llama_adapted>();
+  Model<llama_adapted> model;
+  const TemporaryFolder folder;
+  const auto trained = [&](const train::RecipeProgram& by, const std::string& name, const std::string& from) {
+    train::Hparams hparams = train::default_hparams(by.hparams);
+    hparams.weights.from.value = from;
+    train::save_run(folder / name, {}, by, hparams, {.step = 1, .samples = 1}, {}, model.step, *model.communicator);
+    return train::find_checkpoint(folder / name);
+  };
+  const auto base_of = [&](const std::string& checkpoint) {
+    const TemporaryFolder place;
+    train::export_adapters(recipe, checkpoint, place / "adapters", DType::fp32);
+    return Json::parse(read_bytes(place / "adapters/adapter_config.json")).at("base_model_name_or_path");
+  };
+  // Of Nf4Base<LowRank> and of Nf4Base of a policy that trains norms as well the fact `finetuning` is the same.
+  train::RecipeProgram quantized = recipe;
+  std::ranges::find(quantized.policies, "finetuning", &train::Fact::name)->value = "monomorph::finetuning::Nf4Base";
+  train::RecipeProgram with_norms = quantized;
+  with_norms.trains_tensor = [](int, const TensorInfo& tensor) {
+    return is_of_adapter(tensor.name) || tensor.parameter_class == ParameterClass::norm;
+  };
+  CHECK(train::recipe_facts(quantized).at("trained_beside_adapters") == "nothing");
+  CHECK(train::recipe_facts(with_norms).at("trained_beside_adapters") == "layers.0.attention_norm.weight");
+  CHECK_FALSE(train::recipe_facts(detail::program_of<recipes::llama>()).contains("trained_beside_adapters"));
+
+  const std::string alone = trained(quantized, "alone", fixture("llama")),
+                    more = trained(with_norms, "more", fixture("llama"));
+  CHECK(base_of(trained(recipe, "of_alone", alone)) == fixture("llama"));
+  CHECK(base_of(trained(recipe, "of_more", more)).is_null());
+
+  // A mean of several bases is of none of them.
+  const auto mean_with_alone = [&](const std::string& other, const std::string& name) {
+    return train::average_checkpoints({alone, other}, {}, folder / name).path;
+  };
+  CHECK(base_of(mean_with_alone(trained(recipe, "alike", fixture("llama")), "mean")) == fixture("llama"));
+  CHECK(base_of(mean_with_alone(trained(recipe, "unlike", fixture("gpt2")), "mixed")).is_null());
+
+  // Checkpoints of earlier versions say nothing of it.
+  const auto without_fact = [](const std::string& checkpoint) {
+    auto metadata = runtime::read_checkpoint_metadata(checkpoint);
+    CHECK(metadata.recipe_facts.erase("trained_beside_adapters") == 1);
+    write_bytes(checkpoint + "/metadata.json", runtime::checkpoint_metadata::to_json(metadata));
+    return checkpoint;
+  };
+  CHECK(base_of(without_fact(trained(recipe, "older", fixture("llama")))) == fixture("llama"));
+  CHECK(base_of(without_fact(alone)).is_null());
 }
 
 }  // namespace monomorph

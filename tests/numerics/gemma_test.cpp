@@ -228,6 +228,31 @@ TEST_CASE("what Gemma's files can't express is refused by its name") {
   check("order is pre-norm in the recipe, and sandwich-norm in gemma3_text", [](auto& recipe) {
     for (train::LayerKind& kind : recipe.layers) kind.order = BlockOrder::pre_norm;
   });
+  DecoderSpec undivided = recipes::gemma3::model;
+  undivided.n_heads = 5, undivided.n_kv_heads = 1, undivided.head_dim = 8;
+  check("its d_model must be a multiple of its n_heads", [&](auto& recipe) { recipe.model = &undivided; });
+}
+
+TEST_CASE("a divisor of Gemma's scores is read as it is, and written as a whole number or not at all") {
+  const std::string key = "query_pre_attn_scalar";
+  const auto read = [&](double divisor) {
+    return ChangedFolder("gemma3", [&](nlohmann::json& config) { config[key] = divisor; }).model();
+  };
+  CHECK(read(12.5).model.multiplier.attention.value == 1 / std::sqrt(12.5));
+  const nlohmann::json written = train::config_of(train::gemma3, read(12.0)).at(key);
+  CHECK(written.is_number_integer());
+  CHECK(written == 12);
+
+  train::RecipeProgram recipe = detail::program_of<recipes::gemma3>();
+  for (const double multiplier : {0.3, 0.28867513, 1e-40, 2.0}) {
+    CAPTURE(multiplier);
+    DecoderSpec model = recipes::gemma3::model;
+    model.multiplier.attention = multiplier;
+    recipe.model = &model;
+    check_refused(recipe, "its attention multiplier must be 1 over the root of a whole number, and is " +
+                              train::text_of(multiplier) + " in the recipe");
+    if (multiplier == 0.3) CHECK(train::family_computing(recipe).model_type == "gemma3_text");
+  }
 }
 
 TEST_CASE("recipes whose layers turn otherwise have other fingerprints") {

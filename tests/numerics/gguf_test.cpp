@@ -12,6 +12,7 @@
 #include "fixtures/weights/recipes/qwen3_yarn.hpp"
 #include "support/error_of.hpp"
 #include "train/run/weights/export_gguf.hpp"
+#include "train/run/weights/gguf_architecture.hpp"
 #include "train/run/weights/gguf_special_tokens.hpp"
 #include "train/run/weights/gguf_tokenizer.hpp"
 #include "weights_check.hpp"
@@ -171,6 +172,20 @@ TEST_CASE("what llama.cpp can't compute is refused by its name, and nothing is w
                      [](DecoderSpec& model) { model.rotary.yarn = {.factor = 2, .beta_fast = 8}; });
   check_not_computed(detail::program_of<recipes::gpt2>(), "another activation",
                      [](DecoderSpec& model) { model.activation = Activation::gelu_exact; });
+  const train::RecipeProgram qwen2 = detail::program_of<recipes::qwen2>(),
+                             qwen3 = detail::program_of<recipes::qwen3_yarn>();
+  const auto scale_as_llama3 = [](DecoderSpec& model) {
+    model.rotary = {.base = model.rotary.base, .scaling = {.factor = 4, .original_context = 8}};
+  };
+  for (const train::RecipeProgram& recipe : {qwen2, qwen3, gemma2, gemma3})
+    check_not_computed(recipe, "rotary positions scaled as Llama 3 does it", scale_as_llama3);
+  train::RecipeProgram mixtral = detail::program_of<recipes::mixtral>();
+  DecoderSpec scaled = *mixtral.model;
+  scale_as_llama3(scaled);
+  mixtral.model = &scaled;
+  CHECK(train::gguf_architecture(mixtral, train::portable_model(mixtral)).name == "llama");
+  check_not_computed(qwen3, "a bias of attention's output",
+                     [](DecoderSpec& model) { model.bias.qkv = model.bias.attention_out = true; });
   check_not_computed(gemma2, "no cap of scores", [](DecoderSpec& model) { model.soft_cap.scores = 0; });
   check_not_computed(gemma2, "a head of its own", [](DecoderSpec& model) { model.tied_head = false; });
   check_not_computed(gemma2, "another activation", [](DecoderSpec& model) { model.activation = Activation::swiglu; });

@@ -11,7 +11,9 @@
 #include <monomorph/core/ignored_target.hpp>
 #include <monomorph/model/masked_language_head.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace monomorph {
 namespace {
@@ -167,6 +169,46 @@ TEST_CASE("the gradients of BERT's head under soft caps are the slope of its los
   const double above = loss();
   move(-2 * distance);
   CHECK((above - loss()) / (2 * distance) == Approx(slope).epsilon(1e-7));
+}
+
+template <std::int64_t vocabulary> struct masked_bert_resized : masked_bert {
+  static constexpr auto model = [] {
+    auto model = masked_bert::model;
+    model.trunk.vocab_size = vocabulary;
+    return model;
+  }();
+};
+template <class R> Values resized_bias(train::VocabularyRows rows) {
+  const train::RecipeProgram recipe = detail::program_of<R>();
+  train::WeightsHparams choices;
+  choices.vocabulary.value = rows;
+  const auto opened = train::open_weights(fixture("masked_bert"), recipe, train::facts_that_training_changes());
+  train::check_tensors(*opened.source, recipe, choices);
+  const auto communicator = one_rank();
+  train::Step<R> step(*communicator, 1, 1);
+  train::load_weights(*opened.source, choices, step);
+  return values_of(step.parameters()).at("head.bias");
+}
+
+TEST_CASE("where the vocabulary has another size, so has the bias of BERT's head") {
+  const Values there =
+      values_of(runtime::SafetensorsFile::open(fixture("masked_bert") + "/model.safetensors"), "cls.predictions.bias");
+  const std::size_t n = there.size();
+  const Values smaller = resized_bias<masked_bert_resized<48>>(train::VocabularyRows::mean),
+               zeroed = resized_bias<masked_bert_resized<80>>(train::VocabularyRows::zero),
+               meant = resized_bias<masked_bert_resized<80>>(train::VocabularyRows::mean);
+  REQUIRE(smaller.size() == 48);
+  REQUIRE(zeroed.size() == 80);
+  CHECK(std::equal(smaller.begin(), smaller.end(), there.begin()));
+  CHECK(std::equal(there.begin(), there.end(), zeroed.begin()));
+  CHECK(std::equal(there.begin(), there.end(), meant.begin()));
+  const double mean = std::accumulate(there.begin(), there.end(), 0.0) / static_cast<double>(n);
+  for (std::size_t i = n; i < 80; ++i) {
+    CHECK(zeroed[i] == 0);
+    CHECK(meant[i] == Approx(mean).epsilon(1e-6));
+  }
+  CHECK(contains(error_of([] { resized_bias<masked_bert_resized<80>>(train::VocabularyRows::must_match); }),
+                 "and must be [80, "));
 }
 
 TEST_CASE("what no file of a BERT for masked tokens has is refused by its name") {

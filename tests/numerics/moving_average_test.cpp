@@ -60,8 +60,9 @@ template <class R> void check_use() {
   of_average.step->parameters_changed();
 
   double loss_of_average = 0;
-  train::MovingAverage(*run.step).used_by([&] { loss_of_average = run.loss(); });
+  train::MovingAverage(*run.step).used_by(1, [&] { loss_of_average = run.loss(); });
   CHECK(loss_of_average == of_average.loss());
+  train::MovingAverage(*run.step).used_by(0, [&] { CHECK(run.loss() == loss); });  // of nothing yet
   CHECK(loss_of_average != loss);
   CHECK(run.hash() == before);
   CHECK(run.loss() == loss);
@@ -92,7 +93,7 @@ TEST_CASE("without a moving average a step is used as it is") {
   const train::RecipeProgram recipe = detail::program_of<gpt2_like>();
   const auto step = recipe.make_step(*communicator, samples, 3, 0, recipe.hparams.objective);
   const std::uint64_t before = hash_of(step->parameters());
-  train::MovingAverage(*step).used_by([&] { CHECK(hash_of(step->parameters()) == before); });
+  train::MovingAverage(*step).used_by(1, [&] { CHECK(hash_of(step->parameters()) == before); });
 }
 
 }  // namespace monomorph::testing::moving_average_test

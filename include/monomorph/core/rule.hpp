@@ -3,11 +3,14 @@
 
 namespace monomorph {
 
+/// Whether all rules of a list hold. It is a base of the list, as compilers spell out the name of each member of a
+/// class: of a list's own that would be all of the list.
+template <bool all> struct Judgement { static constexpr bool all_hold = all, holds = all; };
+
 /// A rule is a template over the operands it compares: a total predicate `holds`, and `explain()`, which asserts it in
 /// the user's words. As the operands are template arguments, every compiler prints their values. A list of rules is a
 /// rule, too.
-template <class... Rules> struct RuleList {
-  static constexpr bool all_hold = (Rules::holds && ...), holds = all_hold;
+template <class... Rules> struct RuleList : Judgement<(Rules::holds && ...)> {
   static consteval void explain() { (Rules::explain(), ...); }  // instantiates all of them: every broken rule speaks
 };
 /// The lists stay whole: taking them apart at each + makes ever longer types, which every recipe pays for.

@@ -1,5 +1,6 @@
 #pragma once
 #include <signal.h>
+#include <string_view>
 
 namespace monomorph {
 
@@ -20,5 +21,8 @@ class TruncationGuard {
 
 /// @throws [DATA-09], naming the file, if the latest guard noted one
 void throw_if_truncated();
+
+/// Forgets a file below `folder` that was noted, as nothing that was read of it is used.
+void forget_truncated(std::string_view folder);
 
 }  // namespace monomorph

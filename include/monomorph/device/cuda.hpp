@@ -68,8 +68,10 @@ struct Cuda {
   }
 
  private:
-  /// What cuDNN asks for, or the number that kernels of ours keep for each query.
+  /// What gradients need: as much as cuDNN asks for, or the number that kernels of ours keep for each query. Forward
+  /// kernels of ours need nothing, and those of cuDNN less than products.
   static constexpr std::int64_t attention_workspace_bytes(const PassExtent& of) {
+    if (!of.with_gradients) return 0;
     const AttentionExtent extent{of.batch, of.tokens, of.heads, of.kv_heads, of.head_dim};
     const bool by_cudnn =
         of.compute_bytes == 2 && of.tiled && !of.within_documents && !of.capped && cudnn_takes(extent, of.mask);

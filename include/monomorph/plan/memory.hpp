@@ -74,7 +74,7 @@ struct Memory {
 };
 
 /// What a device is told of a layer's attention, by the recipe whose attention and sizes it has.
-template <class Tower> constexpr PassExtent layer_extent(std::int64_t micro_batch) {
+template <class Tower> constexpr PassExtent layer_extent(std::int64_t micro_batch, Purpose purpose) {
   constexpr const auto& model = trunk_of<Tower>;
   using Attention = attention_of<Tower>;
   return {.batch = micro_batch,
@@ -86,17 +86,19 @@ template <class Tower> constexpr PassExtent layer_extent(std::int64_t micro_batc
           .mask = Attention::mask,
           .within_documents = Attention::within_documents,
           .tiled = model.attention_kernel == AttentionKernel::tiled,
-          .capped = model.soft_cap.scores > 0};
+          .capped = model.soft_cap.scores > 0,
+          .with_gradients = purpose == Purpose::training};
 }
 
 /// The most of bytes_of(extent) of the recipe's own attention and of those of its layers, which take turns.
 template <class R>
-constexpr std::int64_t most_of_layers(std::int64_t micro_batch, std::int64_t (*bytes_of)(const PassExtent&)) {
-  std::int64_t most = bytes_of(layer_extent<R>(micro_batch));
+constexpr std::int64_t most_of_layers(std::int64_t micro_batch, Purpose purpose,
+                                      std::int64_t (*bytes_of)(const PassExtent&)) {
+  std::int64_t most = bytes_of(layer_extent<R>(micro_batch, purpose));
   boost::hana::for_each(layers_of<R>.runs, [&](auto run) {
     using Block = typename decltype(run)::template block<R>;
     if constexpr (requires { typename Block::Tower; })
-      most = larger_of(most, bytes_of(layer_extent<typename Block::Tower>(micro_batch)));
+      most = larger_of(most, bytes_of(layer_extent<typename Block::Tower>(micro_batch, purpose)));
   });
   return most;
 }
@@ -165,7 +167,7 @@ constexpr Memory memory_with(const Strategy& strategy, int dp, std::int64_t micr
   if constexpr (has_own_memory<device_of<R>>) {
     bytes.arena_on_host = false;
     bytes.host_staging = host_staging_bytes;
-    bytes.device_workspace = most_of_layers<R>(micro_batch, device_workspace_bytes<device_of<R>>);
+    bytes.device_workspace = most_of_layers<R>(micro_batch, strategy.purpose, device_workspace_bytes<device_of<R>>);
     bytes.device_context = device_context_bytes<device_of<R>>();
     bytes.device_communication = device_communication_bytes<device_of<R>>(dp);
   }

@@ -21,7 +21,8 @@ struct PlannedRecipe {
   RecomputedWork (*recomputed_work)(int layer, Recompute again) = nullptr;
   FlopsPerToken (*flops)(std::int64_t micro_batch, int ranks) = nullptr;
   /// The most of what each layer's attention says.
-  std::int64_t (*most_of_layers)(std::int64_t micro_batch, std::int64_t (*bytes_of)(const PassExtent&)) = nullptr;
+  std::int64_t (*most_of_layers)(std::int64_t micro_batch, Purpose purpose,
+                                 std::int64_t (*bytes_of)(const PassExtent&)) = nullptr;
   std::int64_t (*loss_chunk_tokens)(std::int64_t n_tokens) = nullptr;  ///< on the device that the recipe is built for
   const PlannedRecipe* teacher = nullptr;                              ///< null without one
 };

@@ -15,8 +15,9 @@ struct PassExtent {
   std::int64_t compute_bytes;              ///< of an element of the compute dtype
   AttentionMask mask;
   bool within_documents = false;
-  bool tiled = true;    ///< and not by the reference kernel, which drops probabilities
-  bool capped = false;  ///< its scores, softly
+  bool tiled = true;           ///< and not by the reference kernel, which drops probabilities
+  bool capped = false;         ///< its scores, softly
+  bool with_gradients = true;  ///< and not a pass forward alone
 };
 
 /// Where a recipe computes. A recipe is an experiment and need not say it: `On<R, Device>` is the same experiment on

@@ -15,23 +15,22 @@ template <bool trains_something> struct TrainsSomething {
   }
 };
 /// Of the layers around the blocks. One that shares the first unit is trained with it.
-template <class R, class... Runs> consteval bool trains_around_blocks(Stack<Runs...>) {
-  const auto trains = [](UnitKind kind, bool shares) {
-    return kind != UnitKind::block && !shares && finetuning_of<R>::trains(kind, 0);
-  };
-  return (trains(unit_kind<typename Runs::template block<R>>, shares_first_unit<typename Runs::template block<R>>) ||
-          ...);
+template <class P, class Layer>
+inline constexpr bool trains_around_blocks =
+    unit_kind<Layer> != UnitKind::block && !shares_first_unit<Layer> && P::trains(unit_kind<Layer>, 0);
+template <class R, class... Runs> consteval bool trains_some_layer_around_blocks(Stack<Runs...>) {
+  return (trains_around_blocks<finetuning_of<R>, typename Runs::template block<R>> || ...);
+}
+template <class P> consteval bool trains_some_block(std::int64_t n_layers) {
+  constexpr std::int64_t limit = 256;  // MODEL-01: as many layers as a model may have
+  for (int block = 0; block < n_layers && block < limit; ++block)
+    if (P::trains(UnitKind::block, block)) return true;
+  return false;
 }
 template <class R> consteval auto finetuning_rules() {
-  using P = finetuning_of<R>;
-  constexpr bool around_blocks = trains_around_blocks<R>(LayersOf<R>{});
-  constexpr bool some_block = [] {
-    constexpr std::int64_t limit = 256;  // MODEL-01: as many layers as a model may have
-    for (int block = 0; block < trunk_of<R>.n_layers.value && block < limit; ++block)
-      if (P::trains(UnitKind::block, block)) return true;
-    return false;
-  }();
-  return RuleList < TrainsSomething<trunk_of<R>.n_layers.value<1 || around_blocks || some_block>>{};
+  constexpr std::int64_t n_layers = trunk_of<R>.n_layers.value;
+  constexpr bool around_blocks = trains_some_layer_around_blocks<R>(LayersOf<R>{});
+  return RuleList<TrainsSomething<(n_layers < 1) || around_blocks || trains_some_block<finetuning_of<R>>(n_layers)>>{};
 }
 
 }  // namespace monomorph::rule

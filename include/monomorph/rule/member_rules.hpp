@@ -51,28 +51,29 @@ template <class... Axes> struct AxisList {
 using RecipeAxes = AxisList<ShardingAxis, PrecisionAxis, CheckpointingAxis, OptimizerAxis, ObjectiveAxis, AttentionAxis,
                             FinetuningAxis, ScheduleAxis, ObserverAxis, DeviceAxis, LayersAxis>;
 
+/// What is wrong with a type on an axis. It is asked of the type, so that it is found out once for all recipes that
+/// have it.
+template <class Axis, class P> struct TypeOnAxis {
+  static constexpr bool fits = Fits<Axis, P>;
+  static constexpr Mistake mistake = detail::is_final<P>                ? Mistake::final_type
+                                     : !fits && RecipeAxes::any_fits<P> ? Mistake::other_axis
+                                                                        : Mistake::none;
+};
+/// And with a recipe's member, which may be no type. A closure that asked would be three functions for each recipe.
+template <class Axis, class R, bool is_type = Axis::template is_type<R>> struct MemberOnAxis {
+  static constexpr bool fits = false;
+  static constexpr Mistake mistake = Mistake::not_a_type;
+};
+template <class Axis, class R>
+struct MemberOnAxis<Axis, R, true> : TypeOnAxis<Axis, typename Axis::template Get<R>::type> {};
+
 /// The member of an axis is there unless it may be left out, is a type, and has the parts that the axis asks for.
 template <class Axis, class R> struct AxisFits {
-  static constexpr bool named = Axis::template named<R>, is_type = Axis::template is_type<R>;
-  static constexpr bool is_final = [] {
-    if constexpr (is_type) return detail::is_final<typename Axis::template Get<R>::type>;
-    return false;
-  }();
-  static constexpr bool fits = [] {
-    if constexpr (is_type) return Fits<Axis, typename Axis::template Get<R>::type>;
-    return false;
-  }();
-  static constexpr Mistake mistake = [] {
-    if constexpr (!named)
-      return Axis::required ? Mistake::missing : Mistake::none;
-    else if constexpr (!is_type)
-      return Mistake::not_a_type;
-    else if constexpr (is_final)
-      return Mistake::final_type;
-    else
-      return !fits && RecipeAxes::any_fits<typename Axis::template Get<R>::type> ? Mistake::other_axis : Mistake::none;
-  }();
-  static constexpr bool holds = mistake == Mistake::none && (fits || !named);
+  static constexpr bool named = Axis::template named<R>;
+  static constexpr Mistake mistake = named            ? MemberOnAxis<Axis, R>::mistake
+                                     : Axis::required ? Mistake::missing
+                                                      : Mistake::none;
+  static constexpr bool holds = mistake == Mistake::none && (!named || MemberOnAxis<Axis, R>::fits);
   static consteval void explain() {
     Axis::template explain<R, mistake>();
     if constexpr (mistake == Mistake::none && !holds)
@@ -170,16 +171,16 @@ template <class R> struct ExpectOf { static constexpr const auto& spec = R::expe
 template <class R> struct BudgetOf { static constexpr const auto& spec = R::budget; };
 
 /// The fields of a recipe's specs are given as they must be.
+template <class... Holders> using FieldsOf = RuleList<FieldsFit<Holders>...>;
 template <class R> consteval auto field_rules() {
-  constexpr auto of = []<class... Holders>(Holders...) { return RuleList<FieldsFit<Holders>...>{}; };
   if constexpr (HasExpect<R> && HasBudget<R>)
-    return of(ModelOf<R>{}, MeshOf<R>{}, ExpectOf<R>{}, BudgetOf<R>{});
+    return FieldsOf<ModelOf<R>, MeshOf<R>, ExpectOf<R>, BudgetOf<R>>{};
   else if constexpr (HasExpect<R>)
-    return of(ModelOf<R>{}, MeshOf<R>{}, ExpectOf<R>{});
+    return FieldsOf<ModelOf<R>, MeshOf<R>, ExpectOf<R>>{};
   else if constexpr (HasBudget<R>)
-    return of(ModelOf<R>{}, MeshOf<R>{}, BudgetOf<R>{});
+    return FieldsOf<ModelOf<R>, MeshOf<R>, BudgetOf<R>>{};
   else
-    return of(ModelOf<R>{}, MeshOf<R>{});
+    return FieldsOf<ModelOf<R>, MeshOf<R>>{};
 }
 
 template <int... lengths> struct RunLengthsPositive {

@@ -25,12 +25,14 @@ template <bool embedding, bool norm, bool bias> struct MatricesAreOfBlocks {
   }
 };
 
+template <class Optimizer, ParameterClass of>
+inline constexpr bool takes_matrices_of = Optimizer::scope(of) == UpdateScope::matrices;
 template <class R> consteval auto optimizer_rules() {
   using Optimizer = typename R::optimizer;
-  constexpr auto of_matrices = [](ParameterClass c) { return Optimizer::scope(c) == UpdateScope::matrices; };
   using enum ParameterClass;
   return RuleList<StateRoundsMasters<state_dtype<Optimizer>(R::precision::master_dtype), R::precision::master_dtype>,
-                  MatricesAreOfBlocks<of_matrices(embedding), of_matrices(norm), of_matrices(bias)>>{};
+                  MatricesAreOfBlocks<takes_matrices_of<Optimizer, embedding>, takes_matrices_of<Optimizer, norm>,
+                                      takes_matrices_of<Optimizer, bias>>>{};
 }
 
 }  // namespace monomorph::rule

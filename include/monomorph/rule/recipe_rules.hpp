@@ -68,7 +68,6 @@ template <class R> consteval auto layout_rules() {
 
 /// The rules of one stage, which know its number.
 template <int number_, class Rules> struct Stage : Rules { static constexpr int number = number_; };
-template <int number, class Rules> consteval auto stage(Rules) { return Stage<number, Rules>{}; }
 
 /// Those that a recipe is judged by: of the first stage of which one is broken, or of the last one. docs/rules.md has
 /// the same table of stages. In headers of their own are the second (member_rules.hpp), the fourth (shape_rules.hpp),
@@ -76,25 +75,25 @@ template <int number, class Rules> consteval auto stage(Rules) { return Stage<nu
 /// (plan_rules.hpp).
 template <class R> consteval auto all_rules() {
   if constexpr (!decltype(member_rules<R>())::all_hold)
-    return stage<1>(member_rules<R>());  // the members are what they are taken for
+    return Stage<1, decltype(member_rules<R>())>{};  // the members are what they are taken for
   else if constexpr (!decltype(field_rules<R>())::all_hold)
-    return stage<2>(field_rules<R>());  // the fields of specs are given
+    return Stage<2, decltype(field_rules<R>())>{};  // the fields of specs are given
   else if constexpr (!decltype(value_rules<R>())::all_hold)
-    return stage<3>(value_rules<R>());  // their values, alone and against each other
+    return Stage<3, decltype(value_rules<R>())>{};  // their values, alone and against each other
   else if constexpr (!decltype(shape_rules<R>())::all_hold)
-    return stage<4>(shape_rules<R>());  // the values of blocks that have a shape of their own
+    return Stage<4, decltype(shape_rules<R>())>{};  // the values of blocks that have a shape of their own
   else if constexpr (!decltype(composition_rules<R>())::all_hold)
-    return stage<5>(composition_rules<R>());  // what blocks are composed of
+    return Stage<5, decltype(composition_rules<R>())>{};  // what blocks are composed of
   else if constexpr (!decltype(part_rules<R>())::all_hold)
-    return stage<6>(part_rules<R>());  // what layers must and may have, and the kernels that are called
+    return Stage<6, decltype(part_rules<R>())>{};  // what layers must and may have, and the kernels that are called
   else if constexpr (!decltype(layout_rules<R>())::all_hold)
-    return stage<7>(layout_rules<R>());  // what blocks, and the kind of model, say with them
+    return Stage<7, decltype(layout_rules<R>())>{};  // what blocks, and the kind of model, say with them
   else if constexpr (!decltype(freeze_rules<R>())::all_hold)
-    return stage<8>(freeze_rules<R>());  // which parameters are trained
+    return Stage<8, decltype(freeze_rules<R>())>{};  // which parameters are trained
   else if constexpr (!decltype(teacher_rules<R>())::all_hold)
-    return stage<9>(teacher_rules<R>());  // the model that the objective learns from
+    return Stage<9, decltype(teacher_rules<R>())>{};  // the model that the objective learns from
   else
-    return stage<10>(plan_rules<R>());  // what is planned
+    return Stage<10, decltype(plan_rules<R>())>{};  // what is planned
 }
 
 }  // namespace monomorph::rule

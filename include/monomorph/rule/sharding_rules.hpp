@@ -71,17 +71,23 @@ constexpr int first_ranks(auto&& fits) {
     if (!fits(dp)) return dp;
   return 1;
 }
+template <class P>
+inline constexpr int first_ranks_of_other_shards = first_ranks([](int dp) {
+  return P::optimizer_shards(dp) == (dp < P::group ? dp : P::group);
+});
+template <class P>
+inline constexpr int first_ranks_of_no_shards = first_ranks([](int dp) {
+  return 1 <= P::optimizer_shards(dp) && P::optimizer_shards(dp) <= dp;
+});
 /// Of a policy that has a `group`, whose shards follow from it.
 template <class P, class R> consteval auto group_rules() {
-  constexpr int differing =
-      first_ranks([](int dp) { return P::optimizer_shards(dp) == (dp < P::group ? dp : P::group); });
+  constexpr int differing = first_ranks_of_other_shards<P>;
   return RuleList<HybridGroupPositive<P::group>, HybridGroupDividesRanks<P::group, budgeted_replicas<R>>,
                   GroupsAreShards<P::group, differing, P::optimizer_shards(differing)>>{};
 }
 /// Of another policy.
 template <class P, class R> consteval auto shard_rules() {
-  constexpr int beyond =
-      first_ranks([](int dp) { return 1 <= P::optimizer_shards(dp) && P::optimizer_shards(dp) <= dp; });
+  constexpr int beyond = first_ranks_of_no_shards<P>;
   constexpr std::int64_t replicas = budgeted_replicas<R>;
   constexpr bool splits = beyond != 1 || splits_optimizer<P>;  // others break SHARD-07
   return RuleList<SplitsOptimizerFirst<splits, P::splits_parameters, P::splits_gradients>,

@@ -80,6 +80,13 @@ template <class R> consteval auto rules_of_pair() {
                                  bool{attention_of<Teacher>::within_documents}>>{};
 }
 
+template <class Teacher>
+using TeacherValueRules = decltype(layer_rules<Teacher>() + model_rules<Teacher>() + attention_rules<Teacher>() +
+                                   head_rules<Teacher>() + rotary_rules<Teacher>());
+template <class Teacher>
+using TeacherPartRules = decltype(block_part_rules<Teacher>() + kind_layer_rules<Teacher>() +
+                                  layer_member_rules<Teacher>() + device_rules<Teacher>());
+
 /// In stages, as those of a recipe: each relies on what those before it check.
 template <class Teacher> consteval auto rules_of_teacher() {
   if constexpr (!RuleList<ValueFits<ModelMember, Teacher>, AxisFits<LayersAxis, Teacher>,
@@ -87,17 +94,12 @@ template <class Teacher> consteval auto rules_of_teacher() {
     return RuleList<ValueFits<ModelMember, Teacher>, AxisFits<LayersAxis, Teacher>, AxisFits<AttentionAxis, Teacher>>{};
   else if constexpr (!RuleList<FieldsFit<ModelOf<Teacher>>>::all_hold)
     return RuleList<FieldsFit<ModelOf<Teacher>>>{};
-  else if constexpr (constexpr auto values = layer_rules<Teacher>() + model_rules<Teacher>() +
-                                             attention_rules<Teacher>() + head_rules<Teacher>() +
-                                             rotary_rules<Teacher>();
-                     !decltype(values)::all_hold)
-    return values;
+  else if constexpr (!TeacherValueRules<Teacher>::all_hold)
+    return TeacherValueRules<Teacher>{};
   else if constexpr (!decltype(shape_rules<Teacher>() + composition_rules<Teacher>())::all_hold)
     return shape_rules<Teacher>() + composition_rules<Teacher>();
-  else if constexpr (constexpr auto parts = block_part_rules<Teacher>() + kind_layer_rules<Teacher>() +
-                                            layer_member_rules<Teacher>() + device_rules<Teacher>();
-                     !decltype(parts)::all_hold)
-    return parts;
+  else if constexpr (!TeacherPartRules<Teacher>::all_hold)
+    return TeacherPartRules<Teacher>{};
   else
     return block_layout_rules<Teacher>() + block_attention_rules<Teacher>() + kind_rules<Teacher>() +
            exported_block_rules<Teacher>();

@@ -20,12 +20,9 @@ class ChatMessageReader {
   ChatMessageReader(std::size_t index, bool numbers_are_kept)
       : number_(index + 1), numbers_are_kept_(numbers_are_kept) {}
 
-  ChatMessage read(dom::element value) const {
-    dom::object message;
-    if (value.get(message) != simdjson::SUCCESS)
-      fail("it is {}, not an object with role and content", json_kind(value));
-    const bool as_sharegpt =
-        message["role"].error() != simdjson::SUCCESS && message["from"].error() == simdjson::SUCCESS;
+  ChatMessage read(dom::element message) const {
+    if (!message.is_object()) fail("it is {}, not an object with role and content", json_kind(message));
+    const bool as_sharegpt = !find_member(message, "role") && find_member(message, "from");
     refuse_tool_calls(message);
     return {.role = role(message, as_sharegpt ? "from" : "role"),
             .content = content(message, as_sharegpt ? "value" : "content"),
@@ -39,13 +36,13 @@ class ChatMessageReader {
                                        fmt::format(text, std::forward<Arguments>(arguments)...)));
   }
 
-  dom::element member(dom::object message, const char* name) const {
-    dom::element value;
-    if (message[name].get(value) != simdjson::SUCCESS) fail("it has no \"{}\"", name);
-    return value;
+  dom::element member(dom::element message, const char* name) const {
+    const auto value = find_member(message, name);
+    if (!value) fail("it has no \"{}\"", name);
+    return *value;
   }
 
-  ChatRole role(dom::object message, const char* name) const {
+  ChatRole role(dom::element message, const char* name) const {
     const dom::element value = member(message, name);
     std::string_view text;
     if (value.get(text) != simdjson::SUCCESS) fail("its \"{}\" is {}, not text", name, json_kind(value));
@@ -56,7 +53,7 @@ class ChatMessageReader {
     return *role;
   }
 
-  std::string content(dom::object message, const char* name) const {
+  std::string content(dom::element message, const char* name) const {
     const dom::element value = member(message, name);
     std::string_view text;
     if (value.get(text) == simdjson::SUCCESS) return std::string(text);
@@ -70,30 +67,35 @@ class ChatMessageReader {
   std::string_view part_text(dom::element part, const char* name) const {
     std::string_view text, type;
     if (part.get(text) == simdjson::SUCCESS) return text;
-    if (part["type"].get(type) != simdjson::SUCCESS) fail("a part of its \"{}\" is neither text nor has a type", name);
+    if (!find_text(part, "type", type)) fail("a part of its \"{}\" is neither text nor has a type", name);
     if (type != "text") fail("a part of its \"{}\" is of type {}, and only text is read", name, in_quotes(type));
-    if (part["text"].get(text) != simdjson::SUCCESS) fail("a part of its \"{}\" has no \"text\"", name);
+    if (!find_text(part, "text", text)) fail("a part of its \"{}\" has no \"text\"", name);
     return text;
   }
 
+  static bool find_text(dom::element part, const char* name, std::string_view& text) {
+    const auto value = find_member(part, name);
+    return value && value->get(text) == simdjson::SUCCESS;
+  }
+
   /// Dropping what the assistant did would teach it to say nothing.
-  void refuse_tool_calls(dom::object message) const {
+  void refuse_tool_calls(dom::element message) const {
     for (const char* name : {"tool_calls", "function_call"}) {
-      dom::element value;
-      if (message[name].get(value) != simdjson::SUCCESS || value.is_null()) continue;
+      const auto value = find_member(message, name);
+      if (!value || value->is_null()) continue;
       dom::array calls;
-      if (value.get(calls) == simdjson::SUCCESS && calls.size() == 0) continue;
+      if (value->get(calls) == simdjson::SUCCESS && calls.size() == 0) continue;
       fail("it has \"{}\", which no template here can write", name);
     }
   }
 
   /// OpenAI's mark on a message: weight 0 leaves it out of the loss.
-  bool is_counted(dom::object message) const {
-    dom::element value;
-    if (message["weight"].get(value) != simdjson::SUCCESS || value.is_null()) return true;
+  bool is_counted(dom::element message) const {
+    const auto value = find_member(message, "weight");
+    if (!value || value->is_null()) return true;
     if (!numbers_are_kept_) fail("its \"weight\" cannot be read, as the record has a number beyond 64 bits");
     double weight = -1;
-    if (value.get(weight) != simdjson::SUCCESS || (weight != 0 && weight != 1))
+    if (value->get(weight) != simdjson::SUCCESS || (weight != 0 && weight != 1))
       fail("its \"weight\" is neither 0 nor 1");
     return weight == 1;
   }
@@ -112,13 +114,14 @@ dom::element find_chat_messages(const dom::element& record, const std::optional<
                                          in_quotes(field->text())));
     }
   } else if (!value.is_array()) {
-    dom::element found;
-    if (value["messages"].get(found) != simdjson::SUCCESS && value["conversations"].get(found) != simdjson::SUCCESS) {
+    auto found = find_member(record, "messages");
+    if (!found) found = find_member(record, "conversations");
+    if (!found) {
       throw Error("CHAT-03",
                   "the record has neither /messages nor /conversations; name the field of the messages with "
                   "--field");
     }
-    value = found;
+    value = *found;
   }
   return value;
 }

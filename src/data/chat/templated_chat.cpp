@@ -73,12 +73,12 @@ class TemplatedMessageReader {
 }  // namespace
 
 Value read_tools(const dom::element& record) {
-  dom::element tools;
-  if (!record.is_object() || record["tools"].get(tools) != simdjson::SUCCESS || tools.is_null()) return {};
-  if (!tools.is_array())
-    throw Error("CHAT-04",
-                fmt::format("the \"tools\" beside the messages are {}, not a list; mend the record", json_kind(tools)));
-  return tools.get_array().value_unsafe().size() == 0 ? Value() : value_of(tools, "the list of tools");
+  const auto tools = find_member(record, "tools");
+  if (!tools || tools->is_null()) return {};
+  if (!tools->is_array())
+    throw Error("CHAT-04", fmt::format("the \"tools\" beside the messages are {}, not a list; mend the record",
+                                       json_kind(*tools)));
+  return tools->get_array().value_unsafe().size() == 0 ? Value() : value_of(*tools, "the list of tools");
 }
 
 std::vector<TemplatedMessage> read_templated_messages(const dom::element& list, bool numbers_are_kept) {

@@ -38,7 +38,7 @@ Value Interpreter::of(const DictLiteral& dict) {
   std::vector<std::pair<Value, Value>> items;
   for (const auto& [key_expression, value_expression] : dict.items) {
     Value key = evaluate(key_expression);
-    require_hashable(key);
+    require_hashable(budget_, key);
     items.emplace_back(std::move(key), evaluate(value_expression));
   }
   return Value::dict(std::move(items));

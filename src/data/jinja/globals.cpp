@@ -35,7 +35,7 @@ std::vector<std::pair<Value, Value>> pairs_of(Budget& budget, std::string_view f
       for (const Value& item : items_of(budget, from)) {
         const std::vector<Value> pair = items_of(budget, item);
         if (pair.size() != 2) fail("{} takes pairs of a key and a value", function);
-        require_hashable(pair[0]);
+        require_hashable(budget, pair[0]);
         pairs.emplace_back(pair[0], pair[1]);
       }
     }

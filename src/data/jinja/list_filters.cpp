@@ -115,9 +115,10 @@ Value select(Interpreter& interpreter, const Value& value, const Arguments& argu
 std::vector<Value> sorted_by(Interpreter& interpreter, std::vector<std::pair<std::vector<Value>, Value>> keyed,
                              bool reverses) {
   for (std::size_t n = keyed.size(); n > 0; n /= 2) interpreter.budget().look(keyed.size() * sizeof(Value));
-  const auto before = [](const auto& a, const auto& b) {
+  Budget& budget = interpreter.budget();
+  const auto before = [&](const auto& a, const auto& b) {
     for (std::size_t i = 0; i < a.first.size(); ++i)
-      if (!equal(a.first[i], b.first[i])) return order(a.first[i], b.first[i], "<") < 0;
+      if (!equal(budget, a.first[i], b.first[i])) return order(budget, a.first[i], b.first[i], "<") < 0;
     return false;
   };
   std::ranges::stable_sort(keyed, [&](const auto& a, const auto& b) { return reverses ? before(b, a) : before(a, b); });
@@ -164,7 +165,8 @@ Value unique(Interpreter& interpreter, const Value& value, const Arguments& argu
   for (const Value& item : items_of(interpreter.budget(), value)) {
     Value key = key_of(interpreter, item, bound.some(1), bound.flag(0, false));
     interpreter.budget().look(keys.size() * sizeof(Value));
-    if (std::ranges::any_of(keys, [&](const Value& other) { return equal(other, key); })) continue;
+    if (std::ranges::any_of(keys, [&](const Value& other) { return equal(interpreter.budget(), other, key); }))
+      continue;
     keys.push_back(std::move(key));
     items.push_back(item);
   }
@@ -179,7 +181,10 @@ template <bool wants_most> Value extreme(Interpreter& interpreter, const Value& 
   Value best_key;
   for (const Value& item : items) {
     Value key = key_of(interpreter, item, bound.some(1), bound.flag(0, false));
-    if (best != nullptr && !(wants_most ? order(key, best_key, ">") > 0 : order(key, best_key, "<") < 0)) continue;
+    Budget& budget = interpreter.budget();
+    if (best != nullptr &&
+        !(wants_most ? order(budget, key, best_key, ">") > 0 : order(budget, key, best_key, "<") < 0))
+      continue;
     best = &item;
     best_key = std::move(key);
   }
@@ -253,6 +258,8 @@ Value slice(Interpreter& interpreter, const Value& value, const Arguments& argum
   return Value::iterator(std::move(slices));
 }
 
+constexpr std::string_view names_of_group[] = {"grouper", "list"};
+
 Value groupby(Interpreter& interpreter, const Value& value, const Arguments& arguments) {
   const BoundArguments bound("groupby", arguments, {"attribute", "default", "case_sensitive"}, 1);
   std::vector<std::pair<std::vector<Value>, Value>> keyed;
@@ -263,12 +270,13 @@ Value groupby(Interpreter& interpreter, const Value& value, const Arguments& arg
   Value last_key;
   for (const Value& item : sorted_by(interpreter, std::move(keyed), false)) {
     Value key = key_of(interpreter, key_at(item), nullptr, bound.flag(2, false));
-    if (groups.empty() || !equal(key, last_key)) groups.push_back({key_at(item), {}});
+    if (groups.empty() || !equal(interpreter.budget(), key, last_key)) groups.push_back({key_at(item), {}});
     groups.back().second.push_back(item);
     last_key = std::move(key);
   }
   std::vector<Value> results;
-  for (auto& [key, members] : groups) results.push_back(Value::tuple({key, Value::list(std::move(members))}));
+  for (auto& [key, members] : groups)
+    results.push_back(Value::named_tuple(names_of_group, {key, Value::list(std::move(members))}));
   return Value::list(std::move(results));
 }
 

@@ -17,7 +17,8 @@ Value index_in_list(Interpreter& interpreter, const Value& self, const Arguments
   const BoundArguments bound("index", arguments, {"value"}, 1);
   const auto& items = self.sequence()->items;
   interpreter.budget().look(items.size() * sizeof(Value));
-  const auto found = std::ranges::find_if(items, [&](const Value& item) { return equal(item, bound.value(0)); });
+  const auto found =
+      std::ranges::find_if(items, [&](const Value& item) { return equal(interpreter.budget(), item, bound.value(0)); });
   if (found == items.end()) fail("what index looks for is not in the list");
   return static_cast<std::int64_t>(found - items.begin());
 }
@@ -25,8 +26,9 @@ Value index_in_list(Interpreter& interpreter, const Value& self, const Arguments
 Value count_in_list(Interpreter& interpreter, const Value& self, const Arguments& arguments) {
   const BoundArguments bound("count", arguments, {"value"}, 1);
   interpreter.budget().look(self.sequence()->items.size() * sizeof(Value));
-  return static_cast<std::int64_t>(
-      std::ranges::count_if(self.sequence()->items, [&](const Value& item) { return equal(item, bound.value(0)); }));
+  return static_cast<std::int64_t>(std::ranges::count_if(self.sequence()->items, [&](const Value& item) {
+    return equal(interpreter.budget(), item, bound.value(0));
+  }));
 }
 
 Value copy(Interpreter&, const Value& self, const Arguments& arguments) {
@@ -41,7 +43,7 @@ Value refuse_change(Interpreter&, const Value& self, const Arguments&) {
 Value get(Interpreter& interpreter, const Value& self, const Arguments& arguments) {
   const BoundArguments bound("get", arguments, {"key", "default"}, 1);
   interpreter.budget().look(self.dict()->items.size() * 8);
-  require_hashable(bound.value(0));
+  require_hashable(interpreter.budget(), bound.value(0));
   if (const Value* const found = self.dict()->find(bound.value(0))) return *found;
   return bound.at(1) != nullptr ? bound.value(1) : Value();
 }
@@ -100,7 +102,7 @@ Value cycle(const std::shared_ptr<Loop>& loop, const Arguments& arguments) {
 }
 
 Value changed(Interpreter& interpreter, const std::shared_ptr<Loop>& loop, const Arguments& arguments) {
-  const auto same = [](const Value& a, const Value& b) { return equal(a, b); };
+  const auto same = [&](const Value& a, const Value& b) { return equal(interpreter.budget(), a, b); };
   if (loop->changed.size() == arguments.positional.size() && !loop->changed.empty() &&
       std::ranges::equal(loop->changed, arguments.positional, same))
     return false;
@@ -151,6 +153,9 @@ std::optional<Value> attribute_of(const Value& object, std::string_view name) {
   }
   if (const auto* const callable = object.as<std::shared_ptr<const Callable>>(); callable != nullptr && name == "name")
     return (*callable)->name;
+  if (const Sequence* const sequence = object.sequence())
+    if (const auto found = std::ranges::find(sequence->names, name); found != sequence->names.end())
+      return sequence->items[static_cast<std::size_t>(found - sequence->names.begin())];
   if (const Method method = value_methods::find_method(object, name))
     return value_methods::bound_method(object, name, method);
   return std::nullopt;

@@ -131,24 +131,6 @@ Value joined(Budget& budget, const Sequence& left, const Sequence& right) {
   return left.is_tuple ? Value::tuple(std::move(items)) : Value::list(std::move(items));
 }
 
-bool equal_items(const std::vector<Value>& left, const std::vector<Value>& right) {
-  return std::ranges::equal(left, right, [](const Value& a, const Value& b) { return equal(a, b); });
-}
-bool equal_dicts(const Dict& left, const Dict& right) {
-  return left.items.size() == right.items.size() && std::ranges::all_of(left.items, [&](const auto& item) {
-           const Value* const other = right.find(item.first);
-           return other != nullptr && equal(item.second, *other);
-         });
-}
-
-std::partial_ordering order_items(const std::vector<Value>& left, const std::vector<Value>& right,
-                                  std::string_view sign) {
-  const std::size_t both = std::min(left.size(), right.size());
-  for (std::size_t i = 0; i < both; ++i)
-    if (!equal(left[i], right[i])) return order(left[i], right[i], sign);
-  return left.size() <=> right.size();
-}
-
 std::vector<Value> items_of_view(const DictView& view) {
   std::vector<Value> items;
   for (const auto& [key, value] : view.dict->items) {
@@ -224,12 +206,14 @@ void require_defined(const Value& value) {
   if (const auto* const undefined = value.as<Value::Undefined>()) fail("{}", *undefined->why);
 }
 
-void require_hashable(const Value& value) {
+void require_hashable(Budget& budget, const Value& value) {
+  budget.step();
   const Sequence* const sequence = value.sequence();
-  if (value.dict() != nullptr || (sequence != nullptr && !sequence->is_tuple))
+  const bool is_view = value.is<DictView>();  // Python takes those of values, by which object they are
+  if (value.dict() != nullptr || is_view || (sequence != nullptr && !sequence->is_tuple))
     fail("a {} can't be a key", value.type_name());
   if (sequence != nullptr)
-    for (const Value& item : sequence->items) require_hashable(item);
+    for (const Value& item : sequence->items) require_hashable(budget, item);
 }
 
 bool is_true(const Value& value) {
@@ -243,49 +227,13 @@ bool is_true(const Value& value) {
   return true;
 }
 
-bool equal(const Value& left, const Value& right) {
-  if (left.is_number() && right.is_number()) {
-    if (left.integer() && right.integer()) return *left.integer() == *right.integer();
-    return *left.number() == *right.number();
-  }
-  if (left.data().index() != right.data().index()) return false;
-  if (const std::string* const text = left.text()) return *text == *right.text();
-  if (const Sequence* const sequence = left.sequence())
-    return sequence->is_tuple == right.sequence()->is_tuple && equal_items(sequence->items, right.sequence()->items);
-  if (const Dict* const dict = left.dict()) return equal_dicts(*dict, *right.dict());
-  if (const auto* const range = left.as<Range>())
-    return equal_items(items_of_range(*range), items_of_range(*right.as<Range>()));
-  if (const auto* const view = left.as<DictView>())
-    return view->part == right.as<DictView>()->part &&
-           equal_items(items_of_view(*view), items_of_view(*right.as<DictView>()));
-  if (const auto* const space = left.as<std::shared_ptr<Namespace>>())
-    return *space == *right.as<std::shared_ptr<Namespace>>();
-  if (const auto* const iterator = left.as<std::shared_ptr<Iterator>>())
-    return *iterator == *right.as<std::shared_ptr<Iterator>>();
-  if (const auto* const callable = left.as<std::shared_ptr<const Callable>>())
-    return *callable == *right.as<std::shared_ptr<const Callable>>();
-  if (const auto* const loop = left.as<std::shared_ptr<Loop>>()) return *loop == *right.as<std::shared_ptr<Loop>>();
-  return true;  // none, or undefined
-}
-
-std::partial_ordering order(const Value& left, const Value& right, std::string_view sign) {
-  require_defined(left);
-  require_defined(right);
-  if (left.integer() && right.integer()) return *left.integer() <=> *right.integer();
-  if (left.is_number() && right.is_number()) return *left.number() <=> *right.number();
-  if (left.is_text() && right.is_text()) return left.text()->compare(*right.text()) <=> 0;
-  if (left.sequence() && right.sequence() && left.sequence()->is_tuple == right.sequence()->is_tuple)
-    return order_items(left.sequence()->items, right.sequence()->items, sign);
-  fail("'{}' can't compare {} and {}", sign, left.type_name(), right.type_name());
-}
-
 bool contains(Budget& budget, const Value& container, const Value& item) {
   if (const std::string* const text = container.text()) return is_part_of(budget, *text, item);
   if (const Dict* const dict = container.dict()) {
     budget.look(dict->items.size() * 8);
     return dict->find(item) != nullptr;
   }
-  const auto is_item = [&](const Value& one) { return equal(one, item); };
+  const auto is_item = [&](const Value& one) { return equal(budget, one, item); };
   if (const Sequence* const sequence = container.sequence()) {
     budget.look(sequence->items.size() * sizeof(Value));
     return std::ranges::any_of(sequence->items, is_item);
@@ -294,7 +242,7 @@ bool contains(Budget& budget, const Value& container, const Value& item) {
     Iterator& items = **iterator;
     while (items.next < items.items.size()) {
       budget.step();
-      if (equal(items.items[items.next++], item)) return true;
+      if (equal(budget, items.items[items.next++], item)) return true;
     }
     return false;
   }
@@ -305,17 +253,17 @@ bool compare(Budget& budget, Comparator comparator, const Value& left, const Val
   budget.look((left.is_text() ? left.text()->size() : 0) + static_cast<std::size_t>(left.depth()) * 64);
   switch (comparator) {
     case Comparator::equal:
-      return equal(left, right);
+      return equal(budget, left, right);
     case Comparator::unequal:
-      return !equal(left, right);
+      return !equal(budget, left, right);
     case Comparator::less:
-      return order(left, right, "<") < 0;
+      return order(budget, left, right, "<") < 0;
     case Comparator::less_equal:
-      return order(left, right, "<=") <= 0;
+      return order(budget, left, right, "<=") <= 0;
     case Comparator::greater:
-      return order(left, right, ">") > 0;
+      return order(budget, left, right, ">") > 0;
     case Comparator::greater_equal:
-      return order(left, right, ">=") >= 0;
+      return order(budget, left, right, ">=") >= 0;
     case Comparator::in:
       return contains(budget, right, left);
     case Comparator::not_in:

@@ -35,7 +35,7 @@ template <std::int64_t rest> bool parity(Interpreter& interpreter, const Value& 
 
 bool same(Interpreter&, const Value& value, const Arguments& arguments) {
   const BoundArguments bound("sameas", arguments, {"other"}, 1);
-  return value.data().index() == bound.value(0).data().index() && equal(value, bound.value(0));
+  return is_same(value, bound.value(0));
 }
 
 const std::string& name_in(const Value& value) {

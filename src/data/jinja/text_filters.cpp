@@ -99,7 +99,7 @@ Value escape(Interpreter& interpreter, const Value& value, const Arguments& argu
 
 /// The first line by itself, and the others behind so much; as Jinja, a line end at the end stays.
 Value indent(Interpreter& interpreter, const Value& value, const Arguments& arguments) {
-  const BoundArguments bound("indent", arguments, {"s", "first", "blank"});
+  const BoundArguments bound("indent", arguments, {"width", "first", "blank"});
   Budget& budget = interpreter.budget();
   std::string by = bound.at(0) != nullptr && bound.value(0).is_text() ? *bound.value(0).text() : std::string();
   if (bound.at(0) == nullptr || !bound.value(0).is_text()) {

@@ -1,3 +1,4 @@
+#include "core/json_text.hpp"
 #include "data/jinja/failure.hpp"
 #include "data/jinja/loop.hpp"
 #include "data/jinja/operators.hpp"
@@ -25,10 +26,10 @@ int depth_of(const std::vector<Value>& items) {
   return checked_depth(most + 1);
 }
 
-Value sequence_of(std::vector<Value> items, bool is_tuple) {
+Value sequence_of(std::vector<Value> items, bool is_tuple, std::span<const std::string_view> names = {}) {
   const int depth = depth_of(items);
   return Value(
-      std::shared_ptr<const Sequence>(std::make_shared<Sequence>(Sequence{std::move(items), is_tuple, depth})));
+      std::shared_ptr<const Sequence>(std::make_shared<Sequence>(Sequence{std::move(items), is_tuple, depth, names})));
 }
 
 /// Where the keys of a dict that grows stand. Texts, which are most keys, are looked up by their hash.
@@ -104,23 +105,6 @@ class JsonValueBuilder {
   std::vector<Container> open_;
 };
 
-/// Whether brackets of a JSON text lie in each other deeper than they may, so that no reader need descend into it.
-bool is_too_deep(std::string_view json) {
-  int depth = 0;
-  bool in_text = false;
-  for (std::size_t i = 0; i < json.size(); ++i) {
-    if (in_text && json[i] == '\\')
-      ++i;
-    else if (json[i] == '"')
-      in_text = !in_text;
-    else if (!in_text && (json[i] == '[' || json[i] == '{') && ++depth > Value::most_json_depth)
-      return true;
-    else if (!in_text && (json[i] == ']' || json[i] == '}'))
-      --depth;
-  }
-  return false;
-}
-
 }  // namespace
 
 const Value* Dict::find(const Value& key) const {
@@ -145,6 +129,9 @@ Value Value::undefined(std::string why) {
 }
 Value Value::list(std::vector<Value> items) { return sequence_of(std::move(items), false); }
 Value Value::tuple(std::vector<Value> items) { return sequence_of(std::move(items), true); }
+Value Value::named_tuple(std::span<const std::string_view> names, std::vector<Value> items) {
+  return sequence_of(std::move(items), true, names);
+}
 
 Value Value::dict(std::vector<std::pair<Value, Value>> items) {
   Dict dict;
@@ -211,7 +198,9 @@ std::string_view Value::type_name() const {
 
 Value value_of_json(std::string_view text, std::string_view what) {
   const auto refuse = [&](std::string_view why) { throw UsageError("JINJA-05", fmt::format("{} {}", what, why)); };
-  if (is_too_deep(text)) refuse(fmt::format("lies more than {} levels deep", Value::most_json_depth));
+  if (find_nul(text)) refuse("has a NUL byte, which JSON has nowhere; mend it");
+  if (find_too_deep(text, Value::most_json_depth))
+    refuse(fmt::format("lies more than {} levels deep", Value::most_json_depth));
   JsonValueBuilder builder;
   if (!nlohmann::json::sax_parse(text, &builder)) refuse("is no JSON; mend it");
   return builder.take();

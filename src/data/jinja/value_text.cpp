@@ -122,7 +122,9 @@ class Json {
   void write_dict(const Dict& dict) {
     auto items = dict.items;
     if (style_.sorts_keys)
-      std::ranges::stable_sort(items, [](const auto& a, const auto& b) { return order(a.first, b.first, "<") < 0; });
+      std::ranges::stable_sort(items, [this](const auto& a, const auto& b) {
+        return order(budget_, a.first, b.first, "<") < 0;
+      });
     write_all('{', '}', items, [&](const auto& item) {
       write_key(item.first);
       text_ += style_.key_separator;

@@ -35,7 +35,8 @@ void append_string(std::string_view text, std::string& to) {
   to += '"';
 }
 
-/// The shortest text that reads back as the same number; JSON has none for infinities and for what is no number.
+/// The shortest text that reads back as the same number of the column's type, and as a floating-point one if it is one:
+/// templates write 20.0 and 20 apart. JSON has none for infinities and for what is no number.
 template <class Number>
 requires std::is_arithmetic_v<Number>
 void append_number(Number value, std::string& to) {
@@ -47,6 +48,8 @@ void append_number(Number value, std::string& to) {
   char digits[32];
   const auto [end, failure] = std::to_chars(std::begin(digits), std::end(digits), value);
   to.append(digits, end);
+  if constexpr (std::is_floating_point_v<Number>)
+    if (std::string_view(digits, end).find_first_of(".e") == std::string_view::npos) to += ".0";
 }
 
 void append_list(const arrow::Array& values, std::int64_t begin, std::int64_t size, std::string& to) {

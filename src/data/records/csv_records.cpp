@@ -77,7 +77,10 @@ std::optional<CsvRecord> CsvRecords::next() {
   if (begin == 1 && line->text.starts_with(byte_order_mark)) line->text.remove_prefix(byte_order_mark.size());
   try {
     Fields fields;
-    while (fields.goes_on_behind(line->text)) {
+    // A newline counts, too, as a record may have any number of empty lines.
+    for (std::size_t n_bytes = line->text.size() + 1; fields.goes_on_behind(line->text);
+         n_bytes += line->text.size() + 1) {
+      if (n_bytes > LineBuffer::most_line_bytes) throw Malformed{"goes on within quotation marks for 64 MiB"};
       line = lines_.next();
       if (!line) throw Malformed{"ends within quotation marks"};
     }

@@ -4,12 +4,16 @@
 
 #include <fmt/format.h>
 
+#include <dirent.h>
 #include <glob.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <new>
 #include <set>
+#include <utility>
 
 namespace monomorph::data {
 namespace {
@@ -26,12 +30,59 @@ bool is_folder(const std::string& path) {
   return fs::is_directory(path, unreadable);
 }
 
+/// What a search could not look into.
+struct Obstacle {
+  std::string path;
+  int error_number = 0;
+};
+
+/// Of the search that runs: glob() hands nothing of ours to what it calls.
+thread_local Obstacle obstacle;
+
+/// What is not there, is no folder, or is a link to nowhere holds no file that could be missed.
+bool is_nowhere(int error_number) { return error_number == ENOENT || error_number == ENOTDIR || error_number == ELOOP; }
+
+/// Keeps what stands in the way, and ends the search.
+int keep_obstacle(const char* path, int error_number) {
+  if (is_nowhere(error_number)) return 0;
+  if (obstacle.error_number == 0) obstacle = {path, error_number};
+  return 1;
+}
+
+int look_at(const char* path, struct stat* status) {
+  const int outcome = ::lstat(path, status);
+  if (outcome != 0) keep_obstacle(path, errno);
+  return outcome;
+}
+
+/// Takes for a folder what cannot be told: it is asked about links whose names don't match, too, and enters those that
+/// do, where it meets the obstacle.
+int look_behind(const char* path, struct stat* status) {
+  if (::stat(path, status) == 0) return 0;
+  if (is_nowhere(errno)) return -1;
+  status->st_mode = S_IFDIR;
+  return 0;
+}
+
+/// glob() takes what it cannot look at for what is not there, unless it looks with functions that tell.
+glob_t search_that_tells() {
+  glob_t search{};
+  search.gl_opendir = [](const char* path) -> void* { return ::opendir(path); };
+  search.gl_readdir = [](void* folder) { return ::readdir(static_cast<DIR*>(folder)); };
+  search.gl_closedir = [](void* folder) { ::closedir(static_cast<DIR*>(folder)); };
+  search.gl_stat = look_behind;
+  search.gl_lstat = look_at;
+  return search;
+}
+
 std::vector<std::string> matches_of(const std::string& pattern) {
-  glob_t found{};
-  const int outcome = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found);
+  glob_t found = search_that_tells();
+  const int outcome = ::glob(pattern.c_str(), GLOB_NOSORT | GLOB_ALTDIRFUNC, keep_obstacle, &found);
+  const Obstacle met = std::exchange(obstacle, {});
   std::vector<std::string> paths(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   ::globfree(&found);
   if (outcome == GLOB_NOSPACE) throw std::bad_alloc();
+  if (met.error_number != 0) throw_file_error("look for files in", met.path, met.error_number);
   std::erase_if(paths, is_folder);
   std::ranges::sort(paths);  // by bytes: the same in every locale
   if (paths.empty())

@@ -96,26 +96,14 @@ std::string without_numbers(std::string_view line) {
   return result;
 }
 
-dom::element last_member(const dom::object& object, std::string_view name, bool& found) {
-  dom::element result;
-  found = false;
-  for (const auto [key, value] : object) {
-    if (key != name) continue;
-    result = value;
-    found = true;
-  }
-  return result;
-}
-
-dom::element at_step(const dom::element& value, const std::string& step, bool& found) {
-  found = false;
-  if (value.is_object()) return last_member(value.get_object().value_unsafe(), step, found);
-  if (!value.is_array() || step.empty() || (step.size() > 1 && step[0] == '0')) return {};
+std::optional<dom::element> at_step(const dom::element& value, const std::string& step) {
+  if (value.is_object()) return find_member(value, step);
+  if (!value.is_array() || step.empty() || (step.size() > 1 && step[0] == '0')) return std::nullopt;
   std::size_t index = 0;
   const auto [end, failure] = std::from_chars(step.data(), step.data() + step.size(), index);
-  if (failure != std::errc{} || end != step.data() + step.size()) return {};
+  if (failure != std::errc{} || end != step.data() + step.size()) return std::nullopt;
   dom::element result;
-  found = value.get_array().value_unsafe().at(index).get(result) == simdjson::SUCCESS;
+  if (value.get_array().value_unsafe().at(index).get(result) != simdjson::SUCCESS) return std::nullopt;
   return result;
 }
 
@@ -216,11 +204,20 @@ std::optional<LineProblem> JsonLineParser::visit(std::string_view line, const Vi
   return parser_->parse(line, visit);
 }
 
+std::optional<dom::element> find_member(const dom::element& value, std::string_view name) {
+  std::optional<dom::element> result;
+  dom::object members;
+  if (value.get(members) != simdjson::SUCCESS) return result;
+  for (const auto [key, member] : members)
+    if (key == name) result = member;
+  return result;
+}
+
 bool find_field(dom::element& value, const FieldPointer& field) {
   for (const std::string& step : field.steps()) {
-    bool found = false;
-    value = at_step(value, step, found);
-    if (!found) return false;
+    const auto next = at_step(value, step);
+    if (!next) return false;
+    value = *next;
   }
   return true;
 }

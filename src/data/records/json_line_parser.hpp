@@ -59,6 +59,9 @@ class JsonLineParser {
   std::unique_ptr<Parser> parser_;
 };
 
+/// The last member of this name; nothing if there is none, or the value is no object.
+std::optional<simdjson::dom::element> find_member(const simdjson::dom::element& value, std::string_view name);
+
 /// Goes to the value at `field`; false if there is none. Of members with one name the last counts.
 bool find_field(simdjson::dom::element& value, const FieldPointer& field);
 

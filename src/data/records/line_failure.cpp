@@ -20,6 +20,11 @@ LineFailure too_long_failure(std::uint64_t offset, std::uint64_t end_offset) {
                                   longest_line_bytes)}};
 }
 
+void throw_line_too_long(const std::string& path, std::int64_t number, std::size_t most_bytes) {
+  throw Error("DATA-20", fmt::format("{}, line {}: the line is longer than {} bytes; split the document",
+                                     in_quotes(path), number, most_bytes));
+}
+
 void throw_failure(const LineFailure& failure, std::int64_t line_number, const std::string& path) {
   const auto& [id, reason] = failure.problem;
   throw Error(id, fmt::format("{}, line {} (document {}, byte {}): {}{}", in_quotes(path), line_number, line_number,

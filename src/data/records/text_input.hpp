@@ -24,6 +24,7 @@ class TextInput {
   /// Goes on reading from there; where the text is made of the file, by making all before it.
   /// @param offset in the text, ahead
   void skip_to(std::uint64_t offset);
+  const std::string& path() const noexcept { return file_.path(); }
   /// Of the text; 0 where nobody knows it beforehand: of a pipe, and where the text is made of the file.
   std::uint64_t text_bytes() const { return source_ ? 0 : file_.regular_file_bytes(); }
   /// Whether text_bytes() is known: an empty file's is.

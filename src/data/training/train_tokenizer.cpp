@@ -10,7 +10,9 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <limits>
+#include <memory>
 #include <optional>
 
 namespace monomorph::data {
@@ -68,17 +70,42 @@ bool has_records(const std::string& path) {
   return is_json_lines_name(std::string(uncompressed_name(path))) || is_parquet_name(path);
 }
 
-/// The readers of all files; opened before any is read, so that a wrong name is told at once.
-std::vector<std::unique_ptr<LineBlockReader>> open_files(const std::vector<std::string>& paths,
-                                                         const Columns& columns) {
-  std::vector<std::unique_ptr<LineBlockReader>> readers;
-  for (const std::string& path : paths) {
-    const std::size_t longest_line =
-        has_records(path) ? longest_line_bytes : std::numeric_limits<std::size_t>::max() / 4;
-    readers.push_back(std::make_unique<LineBlockReader>(path, 0, longest_line, columns));
-  }
-  return readers;
+std::unique_ptr<LineBlockReader> open_file(const std::string& path, const Columns& columns) {
+  const std::size_t longest_line = has_records(path) ? longest_line_bytes : std::numeric_limits<std::size_t>::max() / 4;
+  return std::make_unique<LineBlockReader>(path, 0, longest_line, columns);
 }
+
+/// The files of a text. All are opened before any is read, so that a wrong name is told at once; but only pipes, which
+/// can be opened once, stay open until they are read, as there may be more files than a process may have open.
+class TextFiles {
+ public:
+  TextFiles(const std::vector<std::string>& paths, const Columns& columns) : columns_(columns) {
+    for (const std::string& path : paths) {
+      auto reader = open_file(path, columns_);
+      total_bytes_ += reader->file_bytes();
+      const bool opens_again = std::filesystem::is_regular_file(path);
+      files_.push_back({path, opens_again ? nullptr : std::move(reader)});
+    }
+  }
+  std::uint64_t total_bytes() const { return total_bytes_; }
+  /// Calls f(reader, path) with each in turn.
+  void for_each(const auto& f) {
+    for (auto& [path, held] : files_) {
+      const auto reader = held ? std::move(held) : open_file(path, columns_);
+      f(*reader, path);
+    }
+  }
+
+ private:
+  struct File {
+    std::string path;
+    std::unique_ptr<LineBlockReader> held;
+  };
+
+  Columns columns_;
+  std::vector<File> files_;
+  std::uint64_t total_bytes_ = 0;
+};
 
 /// Counts the words of one file; tells how many bytes of it are done.
 void count_file(LineBlockReader& reader, const std::string& path, std::vector<BlockCounter>& counters,
@@ -112,20 +139,19 @@ TokenizerDefinition train_tokenizer(const TrainingText& text, const BpeTrainerSe
   for (const std::string& path : text.paths) refuse_packed_file(path);
   BpeTrainer trainer(settings);
   const FieldPointer field(text.field);
-  const auto readers = open_files(text.paths, columns_of({field}));
-  std::uint64_t total_bytes = 0, done_bytes = 0;
-  for (const auto& reader : readers) total_bytes += reader->file_bytes();
+  TextFiles files(text.paths, columns_of({field}));
+  std::uint64_t done_bytes = 0;
   std::vector<BlockCounter> counters;
   counters.reserve(static_cast<std::size_t>(text.n_threads));
   for (int i = 0; i < text.n_threads; ++i) counters.emplace_back(trainer, field);
-  for (std::size_t i = 0; i < readers.size(); ++i) {
+  files.for_each([&](LineBlockReader& reader, const std::string& path) {
     std::uint64_t done_of_file = 0;
-    count_file(*readers[i], text.paths[i], counters, [&](std::uint64_t done) {
+    count_file(reader, path, counters, [&](std::uint64_t done) {
       done_of_file = done;
-      if (text.progress) text.progress(done_bytes + done, total_bytes);
+      if (text.progress) text.progress(done_bytes + done, files.total_bytes());
     });
     done_bytes += done_of_file;
-  }
+  });
   for (const BlockCounter& counter : counters) trainer.add(counter.counts());
   return trainer.train(text.merge_progress);
 }

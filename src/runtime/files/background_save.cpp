@@ -1,14 +1,11 @@
 #include <monomorph/runtime/files/background_save.hpp>
 
-#include "background_pace.hpp"
 #include "checkpoint_in_progress.hpp"
+#include "runtime/machine/background_pace.hpp"
+#include "runtime/machine/behind.hpp"
 
 #include <monomorph/runtime/comm/together.hpp>
 
-#include <sys/resource.h>
-#include <unistd.h>
-
-#include <thread>
 #include <utility>
 
 namespace monomorph::runtime {
@@ -17,18 +14,6 @@ namespace {
 /// How long a rank waits for its thread before it asks the others again: far less than ranks wait for each other, and
 /// long enough that asking costs nothing.
 constexpr std::chrono::milliseconds between_questions{100};
-
-/// Leaves the processor to what computes: a thread of this priority gets some 3 % of a core that another wants, and all
-/// of one that is idle. Linux has priorities of single threads. That it may be refused does no harm.
-void yield_to_compute() { ::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), 15); }
-
-/// Runs `act` on a thread of its own; where the system has none to give, by whoever waits for it.
-template <class Act> auto behind(Act act) {
-  return std::async(std::launch::async | std::launch::deferred, [act, caller = std::this_thread::get_id()] {
-    if (std::this_thread::get_id() != caller) yield_to_compute();
-    return act();
-  });
-}
 
 template <class T> bool is_running(const std::future<T>& future, std::chrono::milliseconds after) {
   return future.valid() && future.wait_for(after) == std::future_status::timeout;
@@ -44,12 +29,12 @@ std::future<CheckpointFile> begin_to_write(const CheckpointInProgress& checkpoin
 
 BackgroundSave::BackgroundSave(const std::string& folder, CheckpointMetadata metadata, Communicator& communicator,
                                std::span<const PartToSave> parts, const Retention& retention,
-                               std::function<void()> before_completing)
+                               std::function<void()> before_completing, ComputedBy steps)
     : communicator_(communicator),
       checkpoint_(std::make_unique<CheckpointInProgress>(folder, std::move(metadata), communicator, retention)),
       parts_(parts),
       before_completing_(std::move(before_completing)),
-      pace_(std::make_unique<BackgroundPace>()) {
+      pace_(std::make_unique<BackgroundPace>(steps)) {
   if (checkpoint_->has_leftovers())
     completing_ = behind([this] { checkpoint_->remove_leftovers(); });
   else
@@ -72,6 +57,7 @@ std::optional<SavedCheckpoint> BackgroundSave::advance() {
     return std::nullopt;
   }
   if (std::exchange(all_have_written_, true)) return checkpoint_->finish([this] { completing_.get(); });
+  pace_->hurry();  // what the system gave no thread is written here, and the step waits for it
   checkpoint_->gather([this] { return writing_.get(); }, parts_);
   completing_ = behind([this] { checkpoint_->complete(before_completing_); });
   return std::nullopt;

@@ -232,16 +232,20 @@ void check_retention(const Retention& retention) {
 PrunedCheckpoints prune_checkpoints(const std::string& folder, const Retention& retention, bool only_say) {
   check_retention(retention);
   PrunedCheckpoints pruned;
+  const auto delete_one = [&](const std::string& path, const auto& remove) {
+    const std::size_t n_warnings = pruned.warnings.size();
+    if (!only_say) remove();
+    if (pruned.warnings.size() == n_warnings) pruned.deleted.push_back(path);
+  };
   const auto latest = latest_checkpoint(folder);
   if (!latest) return pruned;
   const auto step = *step_of(filesystem::path(*latest).filename().string());
   const Sorted sorted = sort_by_retention(folder, step, retention);
   for (const std::int64_t kept : sorted.kept) pruned.kept.push_back(path_of(folder, kept));
-  for (const std::int64_t old : sorted.old) {
-    const std::size_t n_warnings = pruned.warnings.size();
-    if (!only_say) discard(folder, old, pruned.warnings);
-    if (pruned.warnings.size() == n_warnings) pruned.deleted.push_back(path_of(folder, old));
-  }
+  for (const std::string& left : leftovers_in(folder))  // first, as an old checkpoint may need a name that one has
+    delete_one(left, [&] { remove_or_warn(left, pruned.warnings); });
+  for (const std::int64_t old : sorted.old)
+    delete_one(path_of(folder, old), [&] { discard(folder, old, pruned.warnings); });
   return pruned;
 }
 

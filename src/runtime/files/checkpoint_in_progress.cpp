@@ -109,8 +109,17 @@ void CheckpointInProgress::create() {
   if (communicator_.rank() > 0) return;
   create_folder(folder_);
   leftovers_ = leftovers_in(folder_);
-  if (::mkdir(path_.c_str(), 0777) != 0) throw_file_error("create the folder", path_, errno);
+  if (::mkdir(path_.c_str(), 0777) != 0) create_in_place_of_leftovers(errno);
   is_created_ = true;
+}
+
+/// On a disk that what earlier saves have left has filled. The step waits for it, as it would else fail for ever.
+void CheckpointInProgress::create_in_place_of_leftovers(int failure) {
+  const bool is_full = failure == ENOSPC || failure == EDQUOT;
+  if (!is_full || leftovers_.empty()) throw_file_error("create the folder", path_, failure);
+  remove_leftovers();
+  leftovers_.clear();
+  if (::mkdir(path_.c_str(), 0777) != 0) throw_file_error("create the folder", path_, errno);
 }
 
 /// What rank 0 has found and created is so on all ranks.

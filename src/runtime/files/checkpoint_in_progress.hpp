@@ -44,6 +44,7 @@ class CheckpointInProgress {
 
  private:
   void create();
+  void create_in_place_of_leftovers(int failure);
   void agree(std::int64_t token);
   void remove() noexcept;
   void leaving_when_a_rank_is_lost(const std::function<void()>& act);

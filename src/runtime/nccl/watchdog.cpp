@@ -122,7 +122,7 @@ std::optional<RankFailure> Watchdog::look() {
     for (const auto& [stream, on_stream] : streams_)
       for (const Watched& watched : on_stream.watched)
         if (watched.purpose.group == group) return nccl_failure(*result).during(doing(watched.purpose));
-    return nccl_failure(*result);
+    return nccl_failure(*result).during("no collective ran" + among(*group));
   }
   return std::nullopt;
 }
@@ -151,8 +151,9 @@ void Watchdog::take_back(const Watched& watched) {
   if (watched.begin != nullptr) events_.insert(events_.end(), {watched.begin, watched.end});
 }
 
-std::string Watchdog::doing(const Purpose& purpose) {
-  return fmt::format("{} among ranks {}", purpose.text(purpose.unit), fmt::join(purpose.group->ranks().ranks, ", "));
+std::string Watchdog::doing(const Purpose& purpose) { return purpose.text(purpose.unit) + among(*purpose.group); }
+std::string Watchdog::among(const NcclGroup& group) {
+  return fmt::format(" among ranks {}", fmt::join(group.ranks().ranks, ", "));
 }
 
 /// One that is aborted may wait for another one, so all are aborted at the same time.

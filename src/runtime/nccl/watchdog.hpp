@@ -82,6 +82,7 @@ class Watchdog {
   void take_back(const Watched& watched);
   Progress* progress_of(cudaStream_t stream);
   static std::string doing(const Purpose& purpose);
+  static std::string among(const NcclGroup& group);
   void abort_all();
 
   int device_;

@@ -1,5 +1,8 @@
 #include <monomorph/train/checkpoints/average.hpp>
 
+#include "core/is_there.hpp"
+#include "core/json_text.hpp"
+#include "core/new_run_folder.hpp"
 #include "runtime/comm/one_rank.hpp"
 #include "tensor_pieces.hpp"
 #include "train/weights/averaged_name.hpp"
@@ -17,16 +20,17 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <numeric>
 
 namespace monomorph::train {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// A weight as a model is used with it.
 const runtime::CheckpointReader::Tensor& weight_in(const runtime::CheckpointReader& checkpoint,
@@ -115,30 +119,30 @@ class WeightedMean {
   std::int64_t n_non_finite_ = 0;
 };
 
-/// A folder that is made for the output, and is removed with all that is in it unless it is kept.
-class NewFolder {
- public:
-  explicit NewFolder(const std::string& path) : path_(path) {
-    std::error_code failure;
-    if (!fs::create_directory(path_, failure))
-      throw_file_error("create the folder", path_, failure ? failure.value() : EEXIST);
-  }
-  NewFolder(const NewFolder&) = delete;
-  ~NewFolder() {
-    std::error_code ignored;  // the failure that brought us here is the one to report
-    if (!is_kept_) fs::remove_all(path_, ignored);
-  }
-  void keep() { is_kept_ = true; }
+using Json = nlohmann::ordered_json;
 
- private:
-  std::string path_;
-  bool is_kept_ = false;
-};
+Json::json_pointer place_of_start() { return Json::json_pointer("/weights/from"); }
 
-/// It says that the checkpoint holds weights alone, and leaves out evaluations, which were of other weights.
+/// What a checkpoint's run began with, as its hyperparameters have it; null if they do not say.
+Json start_of(const runtime::CheckpointReader& checkpoint) {
+  const Json told = parsed_ordered_json(checkpoint.metadata().hyperparameters);
+  return told.contains(place_of_start()) ? told.at(place_of_start()) : Json();
+}
+
+/// Hyperparameters that name no start: by one, the adapters of the mean would be exported as those of its base alone.
+std::string without_start(const std::string& hyperparameters) {
+  Json told = parsed_ordered_json(hyperparameters);
+  if (told.contains(place_of_start())) told[place_of_start()] = "";
+  return told.dump();
+}
+
+/// It says that the checkpoint holds weights alone, and leaves out evaluations, which were of other weights, and a
+/// start that is not that of all.
 runtime::CheckpointMetadata metadata_of_average(const std::vector<runtime::CheckpointReader>& checkpoints) {
   const auto step = [](const runtime::CheckpointReader& checkpoint) { return checkpoint.metadata().step; };
   runtime::CheckpointMetadata metadata = std::ranges::max_element(checkpoints, {}, step)->metadata();
+  if (std::ranges::adjacent_find(checkpoints, std::ranges::not_equal_to(), start_of) != checkpoints.end())
+    metadata.hyperparameters = without_start(metadata.hyperparameters);
   std::erase_if(metadata.counters, [](const auto& counter) { return runtime::is_of_evaluation(counter.first); });
   metadata.counters[runtime::weights_alone_counter] = std::int64_t{1};
   return metadata;
@@ -151,6 +155,13 @@ std::vector<runtime::CheckpointReader> open_alike(const std::vector<std::string>
     check_alike(checkpoints.front(), checkpoints.back());
   }
   return checkpoints;
+}
+
+/// Unlike a run's, a mean's folder is made alone: a folder above it that is missing is a slip of the pen.
+void check_folder_above(const std::string& output) {
+  std::filesystem::path path = std::filesystem::absolute(output);
+  if (!path.has_filename()) path = path.parent_path();  // it ends with a slash
+  if (!is_folder(path.parent_path().string())) throw_file_error("create the folder", output, ENOENT);
 }
 
 }  // namespace
@@ -172,20 +183,24 @@ AveragedCheckpoints average_checkpoints(const std::vector<std::string>& paths, s
                       .give = [&](const runtime::ByteSink& sink) { mean.give(name, sink); }},
                      RegionRun::whole(dims_of(tensor.shape))});
   }
-  NewFolder folder(output);
-  OneRank one_rank;
-  runtime::SavedCheckpoint saved = runtime::save_checkpoint(output + "/checkpoints", metadata_of_average(checkpoints),
-                                                            one_rank, parts, {.latest = 1}, throw_if_truncated);
+  check_folder_above(output);
+  NewRunFolder folder(output, "CHECKPOINT-30");
   const std::string last_run = paths.back() + "/" + runtime::relative_run_folder(paths.back());
   copy_companion_files(last_run, output);
   keep_special_token_ids(special_token_ids(last_run), output);
+  OneRank one_rank;
+  runtime::SavedCheckpoint saved =  // last, as a run folder without a checkpoint is none
+      runtime::save_checkpoint(output + "/checkpoints", metadata_of_average(checkpoints), one_rank, parts,
+                               {.latest = 1}, throw_if_truncated);
   folder.keep();
   if (names.size() < first.names().size())
     saved.warnings.insert(saved.warnings.begin(),
                           "the state of the optimiser is left out: runs begin from the average by weights.from, and do "
                           "not resume from it");
   if (std::ranges::any_of(checkpoints, has_average))
-    saved.warnings.push_back("the mean is of the moving averages of the weights, which the optimiser kept");
+    saved.warnings.push_back(
+        std::string("the mean is of the moving averages of the weights, which the optimiser kept") +
+        (std::ranges::all_of(checkpoints, has_average) ? "" : "; of checkpoints without, of the weights themselves"));
   if (mean.n_non_finite() > 0)
     saved.warnings.push_back(fmt::format("{} elements of the mean are not finite", mean.n_non_finite()));
   return {saved.path, std::move(saved.warnings)};

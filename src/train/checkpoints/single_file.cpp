@@ -81,7 +81,7 @@ std::vector<std::string> weight_names(const runtime::CheckpointReader& checkpoin
 
 bool has_average(const runtime::CheckpointReader& checkpoint) {
   return std::ranges::any_of(weight_names(checkpoint),
-                             [&](const std::string& name) { return checkpoint.find(averaged_name(name)) != nullptr; });
+                             [&](const std::string& name) { return name_for_use(checkpoint, name) != name; });
 }
 
 WrittenFile write_consolidated(runtime::CheckpointReader& checkpoint, TensorsToWrite which, const std::string& path) {

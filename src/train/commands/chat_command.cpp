@@ -9,6 +9,7 @@
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
+#include <monomorph/core/interruption.hpp>
 #include <monomorph/core/standard_streams.hpp>
 #include <monomorph/core/terminal.hpp>
 #include <monomorph/core/text_file.hpp>
@@ -17,8 +18,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <csignal>
 #include <deque>
 #include <iostream>
+#include <optional>
 #include <set>
 
 namespace monomorph::train {
@@ -27,7 +31,8 @@ namespace {
 using data::jinja::Value;
 
 constexpr std::string_view help =
-    "/reset begins a new conversation, /exit ends the program; every other line is said to the model";
+    "/reset begins a new conversation, /exit ends the program, Ctrl-C ends an answer; every other line is said to the "
+    "model";
 
 /// @throws UsageError [CHAT-02]; [CHAT-17] nobody knows how the model's chats are written
 ChatPrompt prompt_of(const TextModel& model) {
@@ -94,25 +99,53 @@ PromptMessage result_of(const AwaitedCall& call, std::string_view content) {
   return result;
 }
 
+/// Of JSON, whose ends of lines stand between values.
+std::string in_one_line(std::string json) {
+  std::ranges::replace_if(
+      json, [](char one) { return one == '\n' || one == '\r'; }, ' ');
+  return json;
+}
+
 PromptMessage answer_with(std::string_view text, const std::deque<AwaitedCall>& calls) {
   std::vector<Value> list;
   for (const AwaitedCall& call : calls) {
-    const Value arguments = data::jinja::value_of_json(call.arguments, "the arguments of a call");
-    list.push_back(
-        Value::dict({{"id", std::string_view(call.id)},
-                     {"type", "function"},
-                     {"function", Value::dict({{"name", std::string_view(call.name)}, {"arguments", arguments}})}}));
+    const auto arguments = arguments_for_template(call.arguments, "the arguments of a call");
+    const Value function =
+        Value::dict({{"name", std::string_view(call.name)}, {"arguments", arguments.value_or(Value())}});
+    list.push_back(Value::dict({{"id", std::string_view(call.id)}, {"type", "function"}, {"function", function}}));
   }
   PromptMessage answer = message(data::ChatRole::assistant, text);
   answer.calls = Value::list(std::move(list));
   return answer;
 }
 
+/// While it lives, Ctrl-C at a terminal ends the answer that is being given, and not the program. Where the answer goes
+/// elsewhere, what reads it has the signal, too, and ends.
+class AnswerInterruption {
+ public:
+  explicit AnswerInterruption(bool at_terminal) {
+    if (at_terminal) guard_.emplace();
+  }
+  AnswerInterruption(const AnswerInterruption&) = delete;
+  /// Another signal was meant for the program.
+  ~AnswerInterruption() {
+    if (!came()) return;
+    const int signal = interrupting_signal();
+    guard_.reset();
+    if (signal != SIGINT) std::raise(signal);
+  }
+  bool came() const { return guard_ && interrupting_signal() != 0; }
+
+ private:
+  std::optional<InterruptionGuard> guard_;
+};
+
 /// A conversation at the terminal: reads what the user says and shows what the model answers.
 class Chat {
  public:
-  Chat(Conversation& conversation, const ChatPrompt& prompt, const std::string& system, const Tools& tools)
-      : conversation_(conversation), prompt_(prompt), system_(system), tools_(tools) {
+  Chat(Conversation& conversation, const ChatPrompt& prompt, const std::string& system, const Tools& tools,
+       bool at_terminal)
+      : conversation_(conversation), prompt_(prompt), system_(system), tools_(tools), at_terminal_(at_terminal) {
     reset();
   }
 
@@ -144,19 +177,24 @@ class Chat {
   /// @return false, and the last message is taken back, if there is no room for it
   bool answer() {
     std::vector<std::int32_t> prompt = prompt_.ids(messages_, tools_.list);
-    if (prompt.empty()) throw Error("JINJA-02", "the template writes nothing; name another with --template");
     if (conversation_.room(prompt) < 1) {
       messages_.pop_back();
       tell_full(std::ssize(prompt));
       return false;
     }
     const auto room = conversation_.room(prompt);
-    const GeneratedText answer = conversation_.answer(std::move(prompt), [](std::string_view more) { show(more); });
+    const GeneratedText answer = answer_to(std::move(prompt));
     show("\n");
     remember(answer.text);
     if (answer.finish_reason == FinishReason::length && std::ssize(answer.ids) == room)
       write_error_line("the answer is cut off where the model's context ends; /reset begins a new conversation");
     return true;
+  }
+
+  GeneratedText answer_to(std::vector<std::int32_t> prompt) {
+    const AnswerInterruption interruption(at_terminal_);
+    return conversation_.answer(
+        std::move(prompt), [](std::string_view more) { show(more); }, [&] { return interruption.came(); });
   }
 
   void remember(const std::string& text) {
@@ -173,7 +211,7 @@ class Chat {
     write_error_line(
         fmt::format("the model calls {} with {}; the next line is what it gives, unless it is /reset or "
                     "/exit",
-                    calls_.front().name, calls_.front().arguments));
+                    calls_.front().name, in_one_line(calls_.front().arguments)));
   }
 
   void tell_full(std::int64_t tokens) const {
@@ -187,13 +225,13 @@ class Chat {
   const ChatPrompt& prompt_;
   const std::string& system_;
   const Tools& tools_;
+  bool at_terminal_;
   std::vector<PromptMessage> messages_;
   std::deque<AwaitedCall> calls_;  ///< whose results are to come
 };
 
 /// Reads lines until there are no more, or /exit.
-void talk(Chat& chat) {
-  const bool is_watched = is_terminal(STDIN_FILENO);
+void talk(Chat& chat, bool is_watched) {
   if (is_watched) write_error_line(help);
   for (std::string line; (is_watched ? show("> ") : void()), std::getline(std::cin, line);) {
     if (line.ends_with('\r')) line.pop_back();
@@ -229,12 +267,13 @@ int run_chat(const RecipeProgram& recipe, const ChatOptions& options) {
   const ChatPrompt prompt = prompt_of(model);
   const Tools tools = tools_of(options, prompt);
   const std::int64_t T = recipe.model->context_length;
-  if (!model.of_makers.empty()) write_error_line(model.of_makers);
+  if (!model.of_makers.empty()) write_error_line(model.of_makers + "; options say it otherwise");
   constexpr std::int64_t sequences = 2;  // the second one for a moment, when a conversation goes on otherwise
   Session session = session_of(model, T, sequences, T, T);
   Conversation conversation(session, *model.tokenizer, model.settings);
-  Chat chat(conversation, prompt, options.system, tools);
-  talk(chat);
+  const bool is_watched = is_terminal(STDIN_FILENO);
+  Chat chat(conversation, prompt, options.system, tools, is_watched && is_terminal(STDOUT_FILENO));
+  talk(chat, is_watched);
   return 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/as_usage_error.hpp"
 
+#include <monomorph/core/error.hpp>
 #include <monomorph/core/standard_streams.hpp>
 
 #include <fmt/format.h>
@@ -31,6 +32,10 @@ std::optional<data::TemplateChoice> ChatTemplateOption::choice(const data::Token
         fmt::format("no chat template lies beside the tokeniser: chats are written as {} has them, whose "
                     "special tokens it has; --template names another",
                     usual->known()->name));
+  if (!usual && !given.empty())
+    throw UsageError("CHAT-21",
+                     "--template-kwargs are of a model's own template, and this model has none; leave them out, or "
+                     "name one with --template");
   return usual;
 }
 

@@ -79,7 +79,11 @@ std::string check(const RecipeProgram& recipe, Hparams hparams, LaunchedRanks ra
     for (std::string& line : check_start_weights(recipe, hparams)) resume.notes.push_back(std::move(line));
   for (std::string& line : check_teacher(recipe, hparams)) resume.notes.push_back(std::move(line));
   const RunData data(recipe, hparams);
-  if (resume.checkpoint) check_data_goes_on(data, *resume.checkpoint, hparams);
+  resume.notes.insert(resume.notes.end(), data.notes.begin(), data.notes.end());
+  if (resume.checkpoint)
+    check_data_goes_on(data, *resume.checkpoint, hparams);
+  else
+    data.check_epochs({}, hparams);
   const std::int64_t batch = hparams.batch.global_batch;
   const std::int64_t micro_batches = micro_batches_per_rank(hparams, ranks.all);
   std::string text = fmt::format(

@@ -29,8 +29,7 @@ template <class Spec> std::vector<std::pair<std::string, const Spec*>> by_name(s
 /// The GPU of this machine, where the program computes on it and its data sheet is known; else null.
 const GpuSpec* gpu_here(const RecipeProgram& recipe, const ScalingQuestion& question) {
   const std::vector<Gpu> found = gpus();
-  const bool computes_there = !recipe.memory(1, 1, 0).arena_on_host;
-  if (!computes_there || found.empty() || question.ranks > question.cluster.gpus_per_node) return nullptr;
+  if (!recipe.has_own_memory() || found.empty() || question.ranks > question.cluster.gpus_per_node) return nullptr;
   const GpuSpec* const gpu = find_gpu_of_driver(found.front().name, found.front().memory_bytes);
   return gpu != nullptr && peak_flops(*gpu, recipe.planned.product_dtype) > 0 ? gpu : nullptr;
 }

@@ -1,5 +1,6 @@
 #include "train/commands/evaluate_command.hpp"
 
+#include "core/as_usage_error.hpp"
 #include "train/commands/evaluate_task.hpp"
 #include "train/run/data/run_tokenizer.hpp"
 #include "train/run/ranks/connect_data_parallel.hpp"
@@ -81,10 +82,12 @@ void EvaluateOptions::add_to(CLI::App& app) {
 }
 
 void check_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options) {
-  if (options.task.empty())
+  if (options.task.empty()) {
     const HeldOutData data(recipe, options);
-  else
-    const TaskData data(recipe, options);
+    return;
+  }
+  const TaskData data(recipe, options);
+  check_file_of_answers(options.output);
 }
 
 int run_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options) {

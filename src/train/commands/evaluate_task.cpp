@@ -1,6 +1,7 @@
 #include "train/commands/evaluate_task.hpp"
 
 #include "core/as_usage_error.hpp"
+#include "core/is_there.hpp"
 #include "train/commands/text_model.hpp"
 #include "train/inference/share_numbers.hpp"
 #include "train/tasks/multiple_choice.hpp"
@@ -102,7 +103,7 @@ std::string report(const TaskData& data, const std::vector<Answer>& answers) {
   return text;
 }
 
-void write_answers(const TaskData& data, const std::vector<Answer>& answers, const std::string& file) {
+void write_answers(const TaskData& data, const std::vector<Answer>& answers, const std::string& path) {
   std::string lines;
   for (std::size_t q = 0; q < answers.size(); ++q) {
     nlohmann::ordered_json line{{"index", q}};
@@ -113,7 +114,7 @@ void write_answers(const TaskData& data, const std::vector<Answer>& answers, con
     line["acc_norm"] = answers[q].right_by_length ? 1 : 0;
     lines += line.dump() + "\n";
   }
-  write_text_file(file, lines);
+  write_text_file(path, lines);
 }
 
 }  // namespace
@@ -144,8 +145,15 @@ TaskData::TaskData(const RecipeProgram& recipe, const EvaluateOptions& options) 
   shots = choose_shots(benchmark, questions, examples, settings);
 }
 
+void check_file_of_answers(const std::string& path) {
+  const bool is_pipe = is_there(path) && !is_file(path) && !is_folder(path);  // whose reader would see its end
+  if (!path.empty() && !is_pipe) as_usage_error("--output", [&] { AtomicFile{path}; });
+}
+
 std::string evaluate_task(const RecipeProgram& recipe, const EvaluateOptions& options, Communicator& communicator) {
   const TaskData data = together(communicator, "read the task", [&] { return TaskData(recipe, options); });
+  const std::string output = communicator.rank() == 0 ? options.output : "";
+  together(communicator, "create the file of answers", [&] { check_file_of_answers(output); });
   Likelihoods likelihoods =
       together(communicator, "ask the questions", [&] { return likelihoods_of(recipe, data, communicator); });
   share(communicator, likelihoods);
@@ -153,8 +161,7 @@ std::string evaluate_task(const RecipeProgram& recipe, const EvaluateOptions& op
   for (std::size_t q = 0; q < likelihoods.size(); ++q)
     answers.push_back(answer_to(data.questions[q], std::move(likelihoods[q])));
   together(communicator, "write the answers", [&] {
-    if (communicator.rank() == 0 && !options.output.empty())
-      as_usage_error("--output", [&] { write_answers(data, answers, options.output); });
+    if (!output.empty()) write_answers(data, answers, output);
   });
   return report(data, answers);
 }

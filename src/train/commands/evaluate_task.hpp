@@ -31,6 +31,10 @@ struct TaskData {
   TaskData(const RecipeProgram& recipe, const EvaluateOptions& options);
 };
 
+/// That the file of answers can be written, before anything is asked, as they would be lost.
+/// @param path may be empty   @throws UsageError [FILE-NN]
+void check_file_of_answers(const std::string& path);
+
 /// Asks a model the questions, divided among the ranks, each of which has the whole model, and says how many it answers
 /// right.   @throws as run_evaluate
 std::string evaluate_task(const RecipeProgram& recipe, const EvaluateOptions& options, Communicator& communicator);

@@ -71,11 +71,13 @@ void GenerationOptions::add_to(CLI::App& app) {
   auto* const most_probable = app.add_flag("--greedy", greedy, "always the most probable token: nothing is chosen");
   for (CLI::Option* const of_choice :
        {add_number(app, "--temperature", sampling.temperature,
-                   "of the probabilities; like the next ones and the repetition penalty, if it is not given, what "
-                   "generation_config.json beside the tokeniser says, or else 1",
+                   "of the probabilities; if it, one of the next three or the repetition penalty is not given, "
+                   "generation_config.json beside the tokeniser says it; else it is 1, as top-p and the penalty are, "
+                   "and top-k and min-p leave nothing out",
                    {1e-6, 1e6}),
-        add_number(app, "--top-k", sampling.top_k, "choose among the k most probable tokens", {.least = 1}),
-        add_number(app, "--top-p", sampling.top_p, "choose among the tokens that make up this probability", {1e-9, 1}),
+        add_number(app, "--top-k", sampling.top_k, "choose among the k most probable tokens; 0 for all", {.least = 0}),
+        add_number(app, "--top-p", sampling.top_p, "choose among the tokens that make up this probability",
+                   {least_top_p, 1}),
         add_number(app, "--min-p", sampling.min_p,
                    "choose among the tokens with this share of the most probable one's probability", {0, 1})})
     of_choice->excludes(most_probable);

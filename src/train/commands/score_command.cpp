@@ -13,9 +13,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <numbers>
 #include <utility>
 
@@ -25,6 +27,7 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::size_t texts_at_once = 64;
+constexpr std::int64_t window_tokens_at_once = std::int64_t{4} << 20;
 
 /// A text with what it begins behind.
 struct TextToScore {
@@ -74,23 +77,40 @@ class TextScores {
   }
 
   void write(std::span<const TextToScore> texts) {
-    std::vector<TextGroup> groups;
-    for (const TextToScore& text : texts)
-      for (ScoredText& window : windows_of(text.ids, session_.context_length(), stride_))
-        groups.push_back({std::move(window)});
-    const std::vector<GroupScores> scores = score(session_, groups);
+    const std::vector<std::vector<double>> scores = scores_of(texts);
     std::string lines;
-    auto window = scores.begin();
-    for (const TextToScore& text : texts) {
-      std::vector<double> of_text;  // of all tokens but the first
-      while (of_text.size() + 1 < text.ids.size())
-        of_text.insert(of_text.end(), window->front().begin(), window->front().end()), ++window;
-      lines += line_of(text, of_text) + "\n";
-    }
+    for (std::size_t i = 0; i < texts.size(); ++i) lines += line_of(texts[i], scores[i]) + "\n";
     show(lines);
   }
 
  private:
+  /// Of all tokens of the texts but the first. Of a long text in short strides the windows together would take more
+  /// memory than there is, so they are made and scored so many at a time.
+  std::vector<std::vector<double>> scores_of(std::span<const TextToScore> texts) {
+    std::vector<std::vector<double>> scores(texts.size());
+    std::vector<TextGroup> windows;
+    std::vector<std::size_t> texts_of_windows;
+    std::int64_t n_tokens = 0;
+    const auto score_windows = [&] {
+      const std::vector<GroupScores> of_windows = score(session_, windows);
+      for (std::size_t i = 0; i < windows.size(); ++i)
+        std::ranges::copy(of_windows[i].front(), std::back_inserter(scores[texts_of_windows[i]]));
+      windows.clear(), texts_of_windows.clear();
+      n_tokens = 0;
+    };
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      TextWindows of_text(texts[i].ids, session_.context_length(), stride_);
+      while (auto window = of_text.next()) {
+        n_tokens += std::ssize(window->ids);
+        windows.push_back({std::move(*window)});
+        texts_of_windows.push_back(i);
+        if (n_tokens >= window_tokens_at_once) score_windows();
+      }
+    }
+    score_windows();
+    return scores;
+  }
+
   std::string line_of(const TextToScore& text, std::span<const double> scores) {
     ordered_json line{{"index", index_++}};
     if (!text.id.is_null()) line["id"] = text.id;

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <thread>
 
 namespace monomorph::train {
 namespace {
@@ -20,12 +21,14 @@ using Clock = std::chrono::steady_clock;
 /// Tokens of a prompt whose logits are made in one pass, where they are asked for.
 constexpr std::int64_t scored_tokens_of_pass = 128;
 
+/// The library that reads requests takes a % in a header for the beginning of a byte in hexadecimal.
 std::string key_of(const std::string& file) {
   if (file.empty()) return "";
   std::string key = as_usage_error("--api-key-file", [&] { return read_text_file(file, 4096); });
   key.erase(key.find_last_not_of(" \r\n") + 1);
-  if (key.empty() || key.find_first_of(" \r\n") != std::string::npos)
-    throw UsageError("SERVE-03", fmt::format("--api-key-file must be a file of one line, the key ({})", file));
+  if (key.empty() || key.find_first_of(" \r\n%") != std::string::npos)
+    throw UsageError("SERVE-03",
+                     fmt::format("--api-key-file must be a file of one line, the key, without % ({})", file));
   return key;
 }
 
@@ -46,6 +49,16 @@ void serve_until_signal(Scheduler& scheduler, HttpServer& server, std::chrono::s
   server.stop_listening();
   const Clock::time_point until = Clock::now() + grace;
   scheduler.run([&] { return server.connections() == 0 || Clock::now() >= until; });
+}
+
+/// Ends what runs still, and what arrives meanwhile. Clients have a moment to take what they are told of it.
+void end_all(Scheduler& scheduler, const HttpServer& server) {
+  const Clock::time_point until = Clock::now() + std::chrono::seconds(2);
+  scheduler.fail_all("the server ends");
+  while (server.answering() > 0 && Clock::now() < until) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    scheduler.fail_all("the server ends");
+  }
 }
 
 }  // namespace
@@ -86,7 +99,7 @@ int run_serve(const RecipeProgram& recipe, const ServeOptions& options) {
   limits.stalled_write = std::chrono::seconds(options.write_seconds);
   const std::string key = key_of(options.api_key_file);
   TextModel model = load_text_model(recipe, options, &options.chat_template);
-  if (!model.of_makers.empty()) log_line(model.of_makers);
+  if (!model.of_makers.empty()) log_line(model.of_makers + "; requests may say it otherwise");
   ChatPrompt prompt = as_usage_error("--template", [&] { return ChatPrompt(*model.tokenizer, model.chat_template); });
   const std::int64_t T = recipe.model->context_length;
   Session session = session_of(model, options.cache_tokens, options.batch, T, T, scored_tokens_of_pass);
@@ -108,7 +121,7 @@ int run_serve(const RecipeProgram& recipe, const ServeOptions& options) {
   const int port = server.listen(options.host, options.port);
   show(fmt::format("serving {} at http://{}:{}/v1\n", served.name, in_url(options.host), port));
   serve_until_signal(scheduler, server, std::chrono::seconds(options.stop_seconds));
-  scheduler.fail_all("the server ends");
+  end_all(scheduler, server);
   return 0;
 }
 

@@ -35,8 +35,7 @@ std::string line_of_makers(const GenerationOptions& options, SamplingChoices of_
   if (options.greedy) of_model = {.repetition_penalty = of_model.repetition_penalty};
   const std::string said = text_of(options.sampling.unsaid_of(of_model));
   if (said.empty()) return "";
-  return fmt::format("the model's generation_config.json says how tokens are chosen: {}; options say it otherwise",
-                     said);
+  return fmt::format("the model's generation_config.json says how tokens are chosen: {}", said);
 }
 
 }  // namespace

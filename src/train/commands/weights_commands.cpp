@@ -1,6 +1,7 @@
 #include "train/commands/weights_commands.hpp"
 
 #include "core/as_usage_error.hpp"
+#include "core/is_there.hpp"
 #include "train/commands/checkpoint_options.hpp"
 #include "train/run/data/run_tokenizer.hpp"
 #include "train/run/weights/export_gguf.hpp"
@@ -46,11 +47,13 @@ std::string export_to_folder(const RecipeProgram& recipe, const std::string& che
   how.family = options.family;
   how.special_tokens = SpecialTokens(run_folder, tokenizer).of_config();
   check_companion_files(run_folder);
-  std::string line = export_folder(recipe, checkpoint, options.output, how);
-  copy_companion_files(run_folder, options.output);
-  const bool is_encoder = recipe.output == ModelOutput::embeddings;
-  name_tokenizer_class(options.output, is_encoder ? token_of_padding(tokenizer) : "");
-  return line;
+  how.write_companions = [&](const std::string& folder) {
+    copy_companion_files(run_folder, folder);
+    const bool is_encoder = recipe.output == ModelOutput::embeddings;
+    if (!is_there(options.output + "/tokenizer_config.json"))  // of yours, perhaps
+      name_tokenizer_class(folder, is_encoder ? token_of_padding(tokenizer) : "");
+  };
+  return export_folder(recipe, checkpoint, options.output, how);
 }
 
 }  // namespace

@@ -90,14 +90,13 @@ struct TriedChange {
 /// Changes of policies that can gain something, in the order of what they cost. Each but the last ones is tried alone
 /// and with a smaller micro-batch.
 std::vector<TriedChange> policy_changes(const RecipeProgram& recipe, int ranks) {
-  const bool own_memory = !recipe.memory(ranks, 1, 0).arena_on_host;
   std::vector<TriedChange> changes;
   for (const auto& [policies, smaller_micro_batch] : plan::memory_changes) {
     const bool is_new = std::none_of(changes.begin(), changes.end(), [policies = policies](const TriedChange& tried) {
       return tried.policies == policies;
     });
-    if (policies == plan::PolicyChange::none || !is_new || (plan::needs_own_memory(policies) && !own_memory) ||
-        (plan::needs_ranks(policies) && ranks == 1))
+    if (policies == plan::PolicyChange::none || !is_new ||
+        (plan::needs_own_memory(policies) && !recipe.has_own_memory()) || (plan::needs_ranks(policies) && ranks == 1))
       continue;
     if (policies == plan::PolicyChange::selective) {
       const plan::SelectiveChoices selective = selective_choices(recipe.planned);

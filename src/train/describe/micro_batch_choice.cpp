@@ -11,8 +11,6 @@
 namespace monomorph::train {
 namespace {
 
-bool has_own_memory(const RecipeProgram& recipe) { return !recipe.memory(1, 1, 0).arena_on_host; }
-
 /// Whether the plan fits the device, and what ranks of one machine fill of its main memory the share that is theirs.
 bool fits(const RecipeProgram& recipe, const Hparams& hparams, LaunchedRanks ranks, const FreeMemory& memory) {
   const double filled =
@@ -29,7 +27,7 @@ bool fits(const RecipeProgram& recipe, const Hparams& hparams, LaunchedRanks ran
 std::string of_memory(const RecipeProgram& recipe, const FreeMemory& memory) {
   if (memory.device)
     return fmt::format(" and fit the {} of the device's memory that are free", format_bytes(*memory.device));
-  if (has_own_memory(recipe))
+  if (recipe.has_own_memory())
     return fmt::format(" and are {} or fewer, as no device here says what would fit it", usual_micro_batch);
   return fmt::format(", are {} or fewer and fit {:.0f} % of the {} of memory that are free", usual_micro_batch,
                      100 * usable_main_memory, format_bytes(memory.main));
@@ -46,7 +44,7 @@ MicroBatchChoice as_in_checkpoint(std::int64_t of_checkpoint, std::int64_t micro
 
 FreeMemory free_memory(const RecipeProgram& recipe) {
   FreeMemory memory{.main = machine_memory().available};
-  if (has_own_memory(recipe)) memory.device = recipe.device_use().free_memory_bytes;
+  if (recipe.has_own_memory()) memory.device = recipe.device_use().free_memory_bytes;
   return memory;
 }
 

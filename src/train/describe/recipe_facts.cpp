@@ -1,6 +1,7 @@
 #include "train/describe/recipe_facts.hpp"
 
 #include "train/describe/amax_history.hpp"
+#include "train/step/tensor_name.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -17,11 +18,17 @@ Fact amax_history_fact(const RecipeProgram& recipe) {
   return {"amax_history", updates ? fmt::format("{} updates", *updates) : "none"};
 }
 
+Fact beside_adapters(const RecipeProgram& recipe) {
+  const std::string name = trained_beside_adapters(recipe);
+  return {std::string(beside_adapters_fact), name.empty() ? std::string(nothing_beside_adapters) : name};
+}
+
 std::vector<Fact> all_facts(const RecipeProgram& recipe) {
   std::vector<Fact> facts = recipe.policies;
   for (const auto& more : {recipe.described_model.facts, recipe.expectations})
     facts.insert(facts.end(), more.begin(), more.end());
   facts.push_back(amax_history_fact(recipe));
+  if (recipe.low_rank != nullptr) facts.push_back(beside_adapters(recipe));
   return facts;
 }
 
@@ -43,6 +50,14 @@ std::string shortened(std::string text) {
 }
 
 }  // namespace
+
+std::string trained_beside_adapters(const RecipeProgram& recipe) {
+  for (int unit = 0; unit < recipe.n_units; ++unit)
+    for (const TensorInfo& tensor : recipe.unit_layout(unit))
+      if (tensor.is_parameter && !is_of_adapter(tensor.name) && recipe.trains_tensor(unit, tensor))
+        return tensor_name(tensor.name, recipe.block_of_unit(unit));
+  return "";
+}
 
 std::map<std::string, std::string> recipe_facts(const RecipeProgram& recipe) {
   std::map<std::string, std::string> facts;

@@ -6,8 +6,8 @@
 
 namespace monomorph::train {
 
-GeneratedText Conversation::answer(std::vector<std::int32_t> prompt,
-                                   const std::function<void(std::string_view)>& show) {
+GeneratedText Conversation::answer(std::vector<std::int32_t> prompt, const std::function<void(std::string_view)>& show,
+                                   const std::function<bool()>& stops) {
   keep_beginning_of(prompt);
   GenerationSettings settings = settings_;
   settings.max_tokens = std::min(settings.max_tokens, room(prompt));
@@ -15,6 +15,10 @@ GeneratedText Conversation::answer(std::vector<std::int32_t> prompt,
   TextGeneration text(session_, tokenizer_, settings, {std::move(prompt), {n_answers_++}}, sequence_);
   show(text.take(text.read_on()));
   while (!text.finished()) {
+    if (stops()) {
+      show(text.end_here());
+      break;
+    }
     const int sequence = sequence_;
     const std::int32_t id = text.last_id();
     cached_.push_back(id);

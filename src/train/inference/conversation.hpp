@@ -23,8 +23,11 @@ class Conversation {
     return session_.context_length() - std::ssize(prompt);
   }
   /// Continues a prompt for which there is room, up to the end of the context at most.
-  /// @param show is given more of the text as soon as its characters are complete   @throws Error [RUN-14]
-  GeneratedText answer(std::vector<std::int32_t> prompt, const std::function<void(std::string_view)>& show);
+  /// @param show is given more of the text as soon as its characters are complete
+  /// @param stops is asked after each token whether the answer ends there   @throws Error [RUN-14]
+  GeneratedText answer(
+      std::vector<std::int32_t> prompt, const std::function<void(std::string_view)>& show,
+      const std::function<bool()>& stops = [] { return false; });
 
  private:
   void keep_beginning_of(std::span<const std::int32_t> prompt);

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -27,11 +28,15 @@ std::optional<double> number_in(const json& object, const std::string& path, con
   return number;
 }
 
-/// transformers' 0, and what others write for it, -1, is none.
 std::optional<std::int64_t> top_k_in(const json& object, const std::string& path) {
   const auto number = number_in(object, path, "top_k", -1, 1e9);
-  if (!number || *number < 1) return std::nullopt;
-  return static_cast<std::int64_t>(*number);
+  return number ? top_k_of(static_cast<std::int64_t>(*number)) : std::nullopt;
+}
+
+/// 0 takes the most probable token, as in requests to the server.
+std::optional<double> top_p_in(const json& object, const std::string& path) {
+  const auto number = number_in(object, path, "top_p", 0, 1);
+  return number ? std::optional(std::max(*number, least_top_p)) : std::nullopt;
 }
 
 }  // namespace
@@ -62,7 +67,7 @@ void SamplingChoices::apply_to(SamplingSettings& settings) const {
   settings.top_p = top_p.value_or(settings.top_p);
   settings.min_p = min_p.value_or(settings.min_p);
   settings.repetition_penalty = repetition_penalty.value_or(settings.repetition_penalty);
-  if (top_k) settings.top_k = top_k;
+  if (top_k) settings.top_k = top_k_of(*top_k);
 }
 
 std::string text_of(const SamplingChoices& choices) {
@@ -83,7 +88,7 @@ SamplingChoices sampling_of_model(const std::string& folder) {
   if (!is_file(path)) return {};
   const json object = object_beside_tokenizer(path);
   return {.temperature = number_in(object, path, "temperature", 0, 1e6),
-          .top_p = number_in(object, path, "top_p", 1e-9, 1),
+          .top_p = top_p_in(object, path),
           .min_p = number_in(object, path, "min_p", 0, 1),
           .repetition_penalty = number_in(object, path, "repetition_penalty", 1e-2, 1e2),
           .top_k = top_k_in(object, path)};

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
 namespace monomorph::train {
 namespace {
@@ -191,17 +192,15 @@ class Scorer {
 
 }  // namespace
 
-std::vector<ScoredText> windows_of(std::span<const std::int32_t> ids, std::int64_t context_length,
-                                   std::int64_t stride) {
-  std::vector<ScoredText> windows;
-  const std::int64_t n = std::ssize(ids), longest = context_length + 1;
-  for (std::int64_t scored = 1; scored < n;) {
-    const std::int64_t end = std::min(n, scored == 1 ? longest : scored + stride);
-    const std::int64_t begin = std::max<std::int64_t>(0, end - longest);
-    windows.push_back({{ids.begin() + begin, ids.begin() + end}, scored - begin});
-    scored = end;
-  }
-  return windows;
+TextWindows::TextWindows(std::span<const std::int32_t> ids, std::int64_t context_length, std::int64_t stride)
+    : ids_(ids), context_length_(context_length), stride_(stride) {}
+
+std::optional<ScoredText> TextWindows::next() {
+  const std::int64_t n = std::ssize(ids_), longest = context_length_ + 1;
+  if (scored_ >= n) return std::nullopt;
+  const std::int64_t end = std::min(n, scored_ == 1 ? longest : scored_ + stride_);
+  const std::int64_t begin = std::max<std::int64_t>(0, end - longest);
+  return ScoredText{{ids_.begin() + begin, ids_.begin() + end}, std::exchange(scored_, end) - begin};
 }
 
 PassSizes scoring_sizes(const PassLimits& limits) {

@@ -32,6 +32,12 @@ std::string StopTexts::push(std::string_view piece) {
   return shown;
 }
 
+bool StopTexts::would_reach(std::string_view piece) const {
+  StopTexts with_it = *this;
+  with_it.push(piece);
+  return with_it.reached();
+}
+
 std::string StopTexts::finish() { return std::exchange(held_, {}); }
 
 }  // namespace monomorph::train

@@ -17,6 +17,8 @@ class StopTexts {
   /// Adds a piece and returns what can be shown now; nothing once a stop text was reached.
   std::string push(std::string_view piece);
   bool reached() const noexcept { return reached_; }
+  /// Whether push would reach a stop text with this.
+  bool would_reach(std::string_view piece) const;
   /// Returns what is held back, when no more pieces will come.
   std::string finish();
 

@@ -24,10 +24,44 @@ TextGeneration::TextGeneration(Session& session, const data::Tokenizer& tokenize
       closes_(false),
       ids_(std::move(request.prompt)),
       sampler_(settings.sampling, number_),
-      decoder_(tokenizer, true),
+      held_(tokenizer),
+      decoder_(decoder_behind_prompt()),
       stop_texts_(settings.stop_texts) {
   sampler_.read_prompt(ids_);
   if (settings.constraint) constrained_.emplace(settings.constraint);
+}
+
+/// A decoder that has read the end of the prompt, as tokens are texts that go on: what begins a word has a space before
+/// it, which a decoder takes off at the beginning of a text, and bytes may complete a character. Special tokens have no
+/// text, so of a prompt that ends with many of them all is read.
+data::StreamDecoder TextGeneration::decoder_behind_prompt() {
+  constexpr std::size_t usual = 32;
+  for (std::size_t n = std::min(usual, ids_.size());; n = ids_.size()) {
+    data::StreamDecoder decoder(tokenizer_, true), of_prompt_alone(tokenizer_, true);
+    held_ = HeldTokens(tokenizer_);
+    std::string text;
+    for (const std::int32_t id : std::span(ids_).last(n))
+      if (tokenizer_.has_token(id)) {
+        const std::string shown = decoder.push(id);
+        text += shown;
+        of_prompt_alone.push(id);
+        held_.push(id, shown);
+      }
+    held_.leave_out_all();
+    held_of_prompt_ = of_prompt_alone.finish();
+    if (text.empty() && held_of_prompt_.empty() && n < ids_.size()) continue;
+    if (held_of_prompt_.find_first_not_of("\xEF\xBF\xBD") == std::string::npos)  // U+FFFD: the character goes on
+      held_of_prompt_.clear();
+    return decoder;
+  }
+}
+
+/// Some decoders give nothing before the end of a text.
+std::string TextGeneration::without_prompt(std::string decoded) {
+  if (held_of_prompt_.empty() || decoded.empty()) return decoded;
+  const auto common = std::ranges::mismatch(held_of_prompt_, decoded).in1 - held_of_prompt_.begin();
+  held_of_prompt_.clear();
+  return decoded.substr(static_cast<std::size_t>(common));
 }
 
 std::span<const std::int32_t> TextGeneration::begin_again() {
@@ -81,9 +115,12 @@ std::string TextGeneration::accept() {
   if (ends_text(drawn_)) return finish(FinishReason::stop);
   ids_.push_back(drawn_);
   result_.ids.push_back(drawn_);
-  std::string more = stop_texts_.push(decoder_.push(drawn_));
+  std::string shown = decoder_.push(drawn_);
+  held_.push(drawn_, shown);
+  std::string more = stop_texts_.push(without_prompt(std::move(shown)));
   result_.text += more;
-  if (stop_texts_.reached() || (constrained_ && constrained_->ended())) return more + finish(FinishReason::stop);
+  if (stop_texts_.reached() || holds_stop_text() || (constrained_ && constrained_->ended()))
+    return more + finish(FinishReason::stop);
   if (std::ssize(result_.ids) == settings_.max_tokens) return more + finish(FinishReason::length);
   return more;
 }
@@ -92,12 +129,19 @@ bool TextGeneration::ends_text(std::int32_t id) const {
   return std::ranges::find(settings_.stop_ids, id) != settings_.stop_ids.end();
 }
 
-/// What was held back as the beginning of a character, or of a stop text, belongs to the text after all.
+/// Else a model that repeats a byte would go on although its text has long ended.
+bool TextGeneration::holds_stop_text() const {
+  const std::string held = settings_.stop_texts.empty() ? "" : held_.text();
+  return !held.empty() && stop_texts_.would_reach(held);
+}
+
+/// What was held back as the beginning of a character, or of a stop text, belongs to the text after all. What the
+/// decoder held may have a stop text, too.
 std::string TextGeneration::finish(FinishReason reason) {
-  std::string rest = stop_texts_.push(decoder_.finish());
+  std::string rest = result_.ids.empty() ? "" : stop_texts_.push(without_prompt(decoder_.finish()));
   rest += stop_texts_.finish();
   result_.text += rest;
-  result_.finish_reason = reason;
+  result_.finish_reason = stop_texts_.reached() ? FinishReason::stop : reason;
   finished_ = true;
   return rest;
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include "train/inference/constraint.hpp"
+#include "train/inference/held_tokens.hpp"
 #include "train/inference/stop_texts.hpp"
 
 #include <monomorph/train/inference/generate.hpp>
@@ -49,11 +50,16 @@ class TextGeneration {
     choose(logits);
     return accept();
   }
+  /// Ends the text with what it has.   @return what more can be shown
+  std::string end_here() { return finish(FinishReason::stop); }
   GeneratedText result() && { return std::move(result_); }
 
  private:
+  data::StreamDecoder decoder_behind_prompt();
   bool ends_text(std::int32_t id) const;
+  bool holds_stop_text() const;
   std::int32_t draw(Logits named);
+  std::string without_prompt(std::string decoded);
   std::string finish(FinishReason reason);
 
   Session& session_;
@@ -66,6 +72,8 @@ class TextGeneration {
   Sampler sampler_;
   std::int32_t drawn_ = -1;
   std::exception_ptr failure_;  ///< of the choice
+  std::string held_of_prompt_;  ///< what the decoder still holds of the prompt's text, which is no part of this one
+  HeldTokens held_;             ///< with those of the prompt
   data::StreamDecoder decoder_;
   StopTexts stop_texts_;
   std::optional<ConstrainedText> constrained_;

@@ -1,5 +1,7 @@
 #include "train/inference/tool_calls.hpp"
 
+#include "train/inference/json_spans.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -11,30 +13,10 @@ using nlohmann::ordered_json;
 
 constexpr std::string_view opening = "<tool_call>", closing = "</tool_call>", white_space = " \t\r\n";
 constexpr std::size_t npos = std::string_view::npos;
-constexpr int most_levels = 64;  // of a call's JSON, whose text is made by recursion
 
 /// How objects begin that may be calls, without white space.
 constexpr std::string_view beginnings[] = {R"({"name")", R"({"type")", R"({"function")", R"({"arguments")",
                                            R"({"parameters")"};
-
-/// Where the object or the list ends that `text` begins with; npos if it does not, or is too deep.
-std::size_t end_of_json(std::string_view text) {
-  int depth = 0;
-  bool in_string = false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string && c == '\\')
-      ++i;
-    else if (c == '"')
-      in_string = !in_string;
-    else if (!in_string && (c == '{' || c == '[') && ++depth > most_levels)
-      return npos;
-    else if (!in_string && (c == '}' || c == ']') && --depth == 0)
-      return i + 1;
-    if (depth == 0) return npos;
-  }
-  return npos;
-}
 
 /// Where the mark stands that ends a call; npos if it has not come. One within a string of the call's JSON ends
 /// nothing.
@@ -53,29 +35,31 @@ std::size_t end_of_call(std::string_view text) {
   return npos;
 }
 
-/// A call's arguments are an object, or the text of one.
-std::optional<std::string> arguments_of(const ordered_json& call) {
-  for (const char* const name : {"arguments", "parameters"}) {
-    const auto member = call.find(name);
-    if (member == call.end()) continue;
-    const ordered_json object = member->is_string() && end_of_json(member->get_ref<const std::string&>()) != npos
-                                    ? ordered_json::parse(member->get_ref<const std::string&>(), nullptr, false)
-                                    : *member;
-    if (!object.is_object()) return std::nullopt;
-    return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-  }
-  return std::nullopt;
+/// What a JSON string says.
+std::string said_by(std::string_view string) { return ordered_json::parse(string).get<std::string>(); }
+
+/// A call's arguments are an object, whose numbers may have more digits than any type, or the text of one.
+std::optional<std::string> arguments_of(std::string_view call) {
+  auto value = member_of(call, "arguments");
+  if (!value) value = member_of(call, "parameters");
+  if (!value) return std::nullopt;
+  if (value->starts_with('{')) return std::string(*value);
+  if (!value->starts_with('"')) return std::nullopt;
+  std::string text = said_by(*value);
+  if (!text.starts_with('{') || end_of_json(text) != text.size() || !is_json(text)) return std::nullopt;
+  return text;
 }
 
-std::optional<ToolCall> call_of(const ordered_json& object, const std::set<std::string>& names) {
-  if (!object.is_object()) return std::nullopt;
-  const auto inner = object.find("function");
-  const ordered_json& call = inner != object.end() && inner->is_object() ? *inner : object;
-  const auto name = call.find("name");
-  if (name == call.end() || !name->is_string() || !names.contains(name->get<std::string>())) return std::nullopt;
+/// @param object that is_json()
+std::optional<ToolCall> call_of(std::string_view object, const std::set<std::string>& names) {
+  if (!object.starts_with('{')) return std::nullopt;
+  const std::string_view inner = member_of(object, "function").value_or("");
+  const std::string_view call = inner.starts_with('{') ? inner : object;
+  const std::string_view name = member_of(call, "name").value_or("");
+  if (!name.starts_with('"') || !names.contains(said_by(name))) return std::nullopt;
   auto arguments = arguments_of(call);
   if (!arguments) return std::nullopt;
-  return ToolCall{name->get<std::string>(), *std::move(arguments)};
+  return ToolCall{said_by(name), *std::move(arguments)};
 }
 
 /// Whether `text` begins like an object that may be a call, or a list of them; nothing: more of it will tell.
@@ -194,11 +178,10 @@ std::optional<std::vector<ToolCall>> ToolCallFinder::calls_of(std::string_view t
     if (text.empty()) break;
     const std::size_t end = end_of_json(text);
     if (end == npos) return std::nullopt;
-    const ordered_json value = ordered_json::parse(text.substr(0, end), nullptr, false);
+    const std::string_view value = text.substr(0, end);
+    if (!is_json(value)) return std::nullopt;
     text.remove_prefix(end);
-    const std::vector<ordered_json> objects =
-        value.is_array() ? value.get<std::vector<ordered_json>>() : std::vector<ordered_json>{value};
-    for (const ordered_json& object : objects) {
+    for (const std::string_view object : value.starts_with('[') ? items_of(value) : std::vector{value}) {
       auto call = call_of(object, names_);
       if (!call) return std::nullopt;
       calls.push_back(*std::move(call));

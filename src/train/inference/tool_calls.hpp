@@ -11,7 +11,7 @@ namespace monomorph::train {
 /// A call of a tool that a model has written.
 struct ToolCall {
   std::string name;
-  std::string arguments;  ///< the text of a JSON object
+  std::string arguments;  ///< the text of a JSON object, as the model has written it: it may have several lines
 };
 
 /// Finds calls of tools in an answer as it grows, in the forms in which models write them:

@@ -12,11 +12,12 @@ class MovingAverage {
   /// @param step valid as long as this is
   explicit MovingAverage(TrainingStep& step);
 
-  /// Calls f while parameters and average have changed places. If f throws, they stay exchanged.
-  template <class F> void used_by(F&& f) {
-    exchange();
+  /// Calls f while parameters and average have changed places, unless no update was made yet of which the average would
+  /// be. If f throws, they stay exchanged.
+  template <class F> void used_by(std::int64_t updates, F&& f) {
+    if (updates > 0) exchange();
     f();
-    exchange();
+    if (updates > 0) exchange();
   }
 
  private:

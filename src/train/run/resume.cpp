@@ -73,7 +73,7 @@ std::optional<std::string> agreed_path(const World& world, const std::string& ke
     const std::optional<std::string> found = find();
     world.set(key, from + found.value_or(""));
     return found;
-  } catch (const Error&) {
+  } catch (...) {
     world.set(key, from);  // so that no rank waits for it; the caller tells the others of the failure
     throw;
   }

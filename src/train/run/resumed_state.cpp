@@ -5,6 +5,7 @@
 #include "train/step/loss_scale.hpp"
 
 #include <monomorph/core/standard_streams.hpp>
+#include <monomorph/core/truncation_guard.hpp>
 #include <monomorph/runtime/comm/together.hpp>
 #include <monomorph/runtime/files/checkpoint_reader.hpp>
 #include <monomorph/train/run/saving/run_checkpoint.hpp>
@@ -21,6 +22,7 @@ std::optional<RunState> resumed_state(const std::string& checkpoint, const Recip
     } catch (const runtime::DamagedCheckpoint& damage) {
       if (on_damage == OnDamage::fail) throw;
       write_error_line(std::string("warning: ") + damage.what());
+      forget_truncated(checkpoint);  // pages that its disk does not give are damage, too
     }
   });
   if (any_rank(communicator, !restored)) return std::nullopt;

@@ -40,7 +40,8 @@ std::optional<RunState> state_to_start_from(const RecipeProgram& recipe, const H
 
 Start start_run(const RecipeProgram& recipe, Hparams hparams, const World& world, Communicator& communicator,
                 const std::string& memory_snapshot_file) {
-  ResumeDecision resume = resolve_resume_together(recipe, hparams, world);
+  ResumeDecision resume = together(communicator, "find the checkpoint to resume from",
+                                   [&] { return resolve_resume_together(recipe, hparams, world); });
   const LaunchedRanks ranks{world.size(), world.local_size()};
   const auto choice = choose_micro_batch_together(recipe, hparams, resume.checkpoint, ranks, communicator);
   if (choice) hparams.batch.micro_batch.value = choice->micro_batch;
@@ -48,9 +49,10 @@ Start start_run(const RecipeProgram& recipe, Hparams hparams, const World& world
   const bool saving_was_chosen = choose_async_save_together(recipe, hparams, ranks, communicator, notes);
   note_memory(recipe, hparams, ranks, notes);
   RunData data(recipe, hparams);
-  if (!data.note.empty()) notes.push_back(data.note);
+  if (!resume.checkpoint) data.check_epochs({}, hparams);
+  notes.insert(notes.end(), data.notes.begin(), data.notes.end());
   auto step = make_fitting_step(recipe, hparams, choice, communicator, notes);
-  auto staged = make_staged_state(hparams, saving_was_chosen, *step, communicator, notes);
+  auto staged = make_staged_state(recipe, hparams, saving_was_chosen, *step, communicator, notes);
   if (world.rank() == 0 && !memory_snapshot_file.empty())
     as_usage_error("--memory-snapshot", [&] {
       const int levels = tree_levels(hparams, communicator.size());
@@ -67,7 +69,8 @@ Start start_run(const RecipeProgram& recipe, Hparams hparams, const World& world
   while (!state) {
     state = state_to_start_from(recipe, hparams, *resume.checkpoint, data, *step, communicator);
     if (!state)
-      resume = resolve_resume_together(recipe, hparams, world, resume.checkpoint);
+      resume = together(communicator, "find an earlier checkpoint",
+                        [&] { return resolve_resume_together(recipe, hparams, world, resume.checkpoint); });
     else if (auto line = note_other_best(*resume.checkpoint, recipe, hparams))
       notes.push_back(std::move(*line));
   }

@@ -49,6 +49,7 @@ class Trainer {
   MicroBatch next_batch();
   void count(const StepOutcome& outcome);
   void go_back();
+  void goes_on_from(const std::string& checkpoint);
   void check_data_lasts(const RunState& from) const;
   void drop_later(std::int64_t step);
   void put_scalars();
@@ -60,6 +61,7 @@ class Trainer {
   RunSaver::Order order_to_save(const RunState& state, const runtime::Retention& retention);
   void advance_save();
   int run_to_end();
+  bool may_save() const;
   bool save_is_due() const;
   [[noreturn]] void stop_skipping();
   bool due(const OptionalCount& every) const { return every && state_.step % *every == 0; }
@@ -94,7 +96,10 @@ class Trainer {
   bool spiked_ = false;            ///< the last step was a spike
   bool all_have_written_ = false;  ///< of the checkpoint in flight
   std::int64_t last_evaluated_ = -1;
-  std::optional<double> evaluation_;  ///< the last one by best_, if there is a finite one
+  /// By best_: the last evaluation of this run, on all ranks alike, and rank 0's of the checkpoint which the run goes
+  /// on from, if there is a finite one. A state that is saved anew is still what its checkpoint was told to be.
+  std::optional<double> evaluation_, evaluation_loaded_;
+  std::int64_t loaded_step_ = -1;
   struct Moment {
     const char* at_what = "before step";
     std::int64_t step = 1;
@@ -145,7 +150,10 @@ Trainer::Trainer(const RecipeProgram& recipe, const World& world, const Parallel
                    world.size() == 1 ? "" : fmt::format(" on each of {} ranks", world.size()),
                    hparams_.run.output_dir.value));
   for (const std::string& line : start.resume.notes) note(line);
-  if (resumed_from_) note(fmt::format("resumed after step {} from {}", state_.step, *resumed_from_));
+  if (resumed_from_) {
+    goes_on_from(*resumed_from_);
+    note(fmt::format("resumed after step {} from {}", state_.step, *resumed_from_));
+  }
   const std::int64_t product_table = step_->device_use().product_table;
   if (resumed_from_ && product_table != state_.product_table)
     note(
@@ -186,8 +194,7 @@ int Trainer::run_to_end() {
     if (all_have_written_) reports_.throughput().take_time(Throughput::Excluded::checkpoint, [&] { advance_save(); });
     if (due(hparams_.evaluation.every.value))
       reports_.throughput().take_time(Throughput::Excluded::evaluation, [&] { evaluate_now(); });
-    // Skipped steps changed nothing, and saving after each would in the end delete the last good checkpoint.
-    if (save_is_due() && state_.skipped_in_a_row == 0 && state_.step < hparams_.run.steps.value)
+    if (save_is_due() && may_save() && state_.step < hparams_.run.steps.value)
       reports_.throughput().take_time(Throughput::Excluded::checkpoint, [&] { save(); });
     if (world_.size() == 1) stops_ = interrupting_signal() != 0;
   }
@@ -302,12 +309,15 @@ void Trainer::stop_skipping() {
 /// checkpoint the step that was a spike is only skipped.
 void Trainer::go_back() {
   moment_ = {"going back after step", state_.step};
-  if (state_.rewinds == hparams_.spikes.most_rewinds.value)
+  if (state_.rewinds == hparams_.spikes.most_rewinds.value) {
+    saver_->wait_and_note();
     throw Error("RUN-40", fmt::format("step {} is a spike again after the run has gone back {} times; lower "
                                       "optimizer.lr, raise spikes.sigmas or spikes.most_rewinds, or set "
                                       "spikes.action=skip, and go on by checkpoint.resume=auto",
                                       state_.step, state_.rewinds));
+  }
   saver_->wait();
+  all_have_written_ = false;  // of a checkpoint in flight, of which there is none now
   auto earlier = load_earlier(recipe_, hparams_, world_, *step_, communicator_, state_.samples);
   if (!earlier) return note("there is no checkpoint yet to go back to");
   earlier->state.samples = state_.samples;
@@ -318,14 +328,22 @@ void Trainer::go_back() {
   note(fmt::format("going back to step {} by {}, and on with the data behind the spike", earlier->state.step,
                    earlier->path));
   state_ = last_good_ = earlier->state;
-  last_evaluated_ = -1;
-  all_have_written_ = false;
+  goes_on_from(earlier->path);
+  last_evaluated_ = state_.step;  // as when a run is resumed: what was due after that step belongs to the past
+  evaluation_.reset();
+  saves_ = false;
   put_scalars();
   saver_->go_back(state_.step);
   together(communicator_, "go back in the run's folders", [this] { drop_later(state_.step); });
   observer_.reset();
   if (auto observer = RunObserver::of(recipe_, hparams_, communicator_, state_.step))
     observer_.emplace(std::move(*observer));
+}
+
+void Trainer::goes_on_from(const std::string& checkpoint) {
+  loaded_step_ = state_.step;
+  saver_->set_best(state_.best_evaluation);
+  evaluation_loaded_ = log_ && best_ ? evaluation_of(checkpoint, *best_) : std::nullopt;  // rank 0 writes it
 }
 
 /// A step that is done again draws samples of its own, which the run was not long enough for when it began.
@@ -345,6 +363,9 @@ void Trainer::drop_later(std::int64_t step) {
     note(fmt::format("the checkpoints of later steps, which this run does not go on from, are now in {}", *aside));
   log_->go_back(step);
 }
+
+/// Skipped steps changed nothing, and saving after each would in the end delete the last good checkpoint.
+bool Trainer::may_save() const { return state_.skipped_in_a_row == 0; }
 
 bool Trainer::save_is_due() const {
   return due(hparams_.checkpoint.every.value) || due(hparams_.checkpoint.keep_every.value) || saves_ ||
@@ -367,20 +388,23 @@ void Trainer::evaluate_now() {
   OptionalCount micro_batches = hparams_.evaluation.batches.value;
   if (micro_batches) *micro_batches *= hparams_.batch.global_batch / micro_batch_of(hparams_);
   std::vector<NamedEvaluation> results;
-  average_.used_by([&] {
+  average_.used_by(state_.updates, [&] {
     results = evaluate_sets(recipe_, *step_, communicator_, data_.held_out, micro_batch_of(hparams_),
                             data_.bytes_per_token, micro_batches);
   });
   if (log_) log_->evaluation(state_.step, results);
   if (!best_) return;
   evaluation_ = value_of_best(results);
-  if (!evaluation_ || (state_.best_evaluation && !best_->is_better(*evaluation_, *state_.best_evaluation))) return;
-  state_.best_evaluation = evaluation_;
+  if (!evaluation_ || !saver_->would_be_best(*evaluation_)) return;
+  if (!may_save() && state_.step < hparams_.run.steps.value) return;  // no checkpoint would have what was evaluated
   saves_ = true;
 }
 
 RunSaver::Order Trainer::order_to_save(const RunState& state, const runtime::Retention& retention) {
-  return {state, retention, state.step == last_evaluated_ ? evaluation_ : std::nullopt, std::exchange(saves_, false)};
+  std::optional<double> evaluated, loaded;
+  if (state.step == last_evaluated_) evaluated = evaluation_;
+  if (state.step == loaded_step_) loaded = evaluation_loaded_;
+  return {state, retention, evaluated ? evaluated : loaded, std::exchange(saves_, false), evaluated};
 }
 
 void Trainer::save() {

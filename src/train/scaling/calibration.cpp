@@ -3,15 +3,16 @@
 namespace monomorph::train {
 
 const Calibration& calibration() {
-  static constexpr Calibration fitted{.products_on_ampere = 0.85,
-                                      .products_on_hopper = 0.579,
-                                      .products_on_hopper_64gb = 0.529,
-                                      .attention = 0.472,
-                                      .elementwise = 0.866,
-                                      .contention = 0.0547,
-                                      .network = 0.95,
-                                      .hop_seconds = 5.78e-05,
-                                      .shared_hop_seconds = 0.000236};
+  static constexpr Calibration fitted{.products_on_ampere = 0.847,
+                                      .products_on_hopper = 0.658,
+                                      .products_on_hopper_hbm2e = 0.58,
+                                      .attention = 0.563,
+                                      .elementwise = 1.09,
+                                      .waiting = 0.0125,
+                                      .copies = 6.9,
+                                      .network = 0.889,
+                                      .hop_seconds = 5.71e-05,
+                                      .shared_hop_seconds = 0.000204};
   return fitted;
 }
 

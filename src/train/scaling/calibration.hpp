@@ -6,10 +6,11 @@ namespace monomorph::train {
 /// What no data sheet says, for Monomorph's kernels. Fitted to published runs by bench/scaling/run, whose report has
 /// the errors.
 struct Calibration {
-  double products_on_ampere = 0, products_on_hopper = 0, products_on_hopper_64gb = 0;  ///< rates over the peak
+  double products_on_ampere = 0, products_on_hopper = 0, products_on_hopper_hbm2e = 0;  ///< rates over the peak
   double attention = 0;           ///< rate of attention's products over that of the others
   double elementwise = 0;         ///< bytes that other kernels move, over those of activations that backward reads
-  double contention = 0;          ///< by how much kernels take longer while a collective is under way
+  double waiting = 0;             ///< by how much kernels take longer with each doubling of the nodes
+  double copies = 0;              ///< how often a collective's bytes are read or written in a GPU's memory
   double network = 0;             ///< of a link's bandwidth, that collectives reach
   double hop_seconds = 0;         ///< of a collective's pieces between two nodes
   double shared_hop_seconds = 0;  ///< the same in a network that is shared with many

@@ -40,6 +40,10 @@ double CollectiveTime::gather(const PlacedRanks& group, double bytes) const {
   return start_seconds + hops + sent / bandwidth(group);
 }
 
+double CollectiveTime::copying(int ranks, double bytes) const {
+  return ranks == 1 ? 0 : calibration_.copies * bytes / cluster_.gpu->memory_bandwidth;
+}
+
 double CollectiveTime::all_reduce(const PlacedRanks& group, double bytes) const {
   if (group.ranks == 1) return 0;
   const double ring = 2 * gather(group, bytes) - start_seconds;

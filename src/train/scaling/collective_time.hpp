@@ -26,6 +26,8 @@ class CollectiveTime {
   double gather(const PlacedRanks& group, double bytes) const;
   /// A ring's reduce-scatter and all-gather, or up and down a tree.
   double all_reduce(const PlacedRanks& group, double bytes) const;
+  /// Of the memory's bandwidth that a collective of so many bytes takes from kernels.
+  double copying(int ranks, double bytes) const;
 
  private:
   double bandwidth(const PlacedRanks& group) const;

@@ -31,7 +31,7 @@ plan::Memory memory_on_gpu(const plan::PlannedRecipe& recipe, const plan::Strate
   memory.arena_on_host = false;
   if (recipe.makes_logits) resize_loss_chunk(recipe, micro_batch * recipe.trunk->context_length, memory);
   memory.host_staging = plan::host_staging_bytes;
-  memory.device_workspace = recipe.most_of_layers(micro_batch, device_workspace_bytes<device::Cuda>);
+  memory.device_workspace = recipe.most_of_layers(micro_batch, strategy.purpose, device_workspace_bytes<device::Cuda>);
   memory.device_context = device_context_bytes<device::Cuda>();
   memory.device_communication = device_communication_bytes<device::Cuda>(ranks);
   return memory;

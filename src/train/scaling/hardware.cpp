@@ -22,8 +22,10 @@ constexpr GpuSpec gpus[] = {
     // Leonardo's own A100 (Turisini et al. 2023, "LEONARDO: a pan-European pre-exascale supercomputer"): 124
     // multiprocessors in place of 108, four of them to a node.
     {"a100-leonardo", "A100", GpuKind::ampere, 124.0 / 108, 64 * gib, 1640 * giga, 300 * giga, 25 * giga},
+    // That of torchtitan's authors: HBM2e, and 500 of 700 W.
+    {"h100-500w", "H100", GpuKind::hopper_hbm2e, 1, 96 * gb, 2400 * giga, 450 * giga, 50 * giga},
     // MareNostrum 5's H100 with 64 GB of HBM2e, four of them to a node (the centre's documentation).
-    {"h100-marenostrum5", "H100", GpuKind::hopper_64gb, 1, 64 * gib, 2020 * giga, 450 * giga, 50 * giga},
+    {"h100-marenostrum5", "H100", GpuKind::hopper_hbm2e, 1, 64 * gib, 2020 * giga, 450 * giga, 50 * giga},
 };
 
 // The rates of InfiniBand's generations, one adapter a GPU: EDR or HDR100, HDR or NDR200, NDR, XDR.

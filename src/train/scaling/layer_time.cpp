@@ -9,8 +9,8 @@ double attained(GpuKind kind, const Calibration& calibration) {
   switch (kind) {
     case GpuKind::ampere:
       return calibration.products_on_ampere;
-    case GpuKind::hopper_64gb:
-      return calibration.products_on_hopper_64gb;
+    case GpuKind::hopper_hbm2e:
+      return calibration.products_on_hopper_hbm2e;
     case GpuKind::hopper:
       break;
   }
@@ -49,8 +49,7 @@ double LayerTime::rounding_seconds(const plan::LayerWork& layer, double tokens) 
   return moving(elements * (compute_bytes_ + static_cast<double>(size_of(DType::e4m3))));
 }
 
-LayerSeconds LayerTime::seconds(const plan::LayerWork& layer, Recompute again, const plan::RecomputedWork& work,
-                                double tokens) const {
+LayerSeconds LayerTime::seconds(const plan::LayerWork& layer, const plan::RecomputedWork& work, double tokens) const {
   const double weights = moving(layer.products / 2 * compute_bytes_);  // two operations for each weight and token
   const bool is_block = layer.kind == UnitKind::block;
   const double rounding = is_block && rounds_products_ ? rounding_seconds(layer, tokens) : 0;
@@ -62,13 +61,9 @@ LayerSeconds LayerTime::seconds(const plan::LayerWork& layer, Recompute again, c
   if (!layer.is_reached && layer.passes_of_products == 1) return seconds;
   seconds.backward =
       (layer.passes_of_products - 1) * product + (layer.passes_of_attention - 1) * attention + touches_backward * touch;
-  if (again == Recompute::block) {
-    seconds.backward += seconds.forward;
-  } else {
-    if (layer.products > 0) seconds.backward += product * work.products / layer.products;
-    seconds.backward += tokens * work.attention / attention_rate_ +
-                        touches_forward * elementwise_ * moving(tokens * work.elements * compute_bytes_);
-  }
+  if (layer.products > 0) seconds.backward += product * work.products / layer.products;
+  seconds.backward += tokens * work.attention / attention_rate_ +
+                      touches_forward * elementwise_ * moving(tokens * work.elements * compute_bytes_);
   return seconds;
 }
 

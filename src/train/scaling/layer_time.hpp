@@ -17,8 +17,7 @@ class LayerTime {
   LayerTime(const plan::PlannedRecipe& recipe, const GpuSpec& gpu, const Calibration& calibration);
 
   /// @param work of what is computed again
-  LayerSeconds seconds(const plan::LayerWork& layer, Recompute again, const plan::RecomputedWork& work,
-                       double tokens) const;
+  LayerSeconds seconds(const plan::LayerWork& layer, const plan::RecomputedWork& work, double tokens) const;
   /// That kernels take to read and write so many bytes.
   double moving(double bytes) const { return bytes / bandwidth_; }
 

@@ -6,10 +6,11 @@ namespace {
 /// LayerTime counts five touches of each activation that backward reads, of which two can't be saved.
 constexpr Calibration nothing_lost{.products_on_ampere = 1,
                                    .products_on_hopper = 1,
-                                   .products_on_hopper_64gb = 1,
+                                   .products_on_hopper_hbm2e = 1,
                                    .attention = 1,
                                    .elementwise = 2.0 / 5,
-                                   .contention = 0,
+                                   .waiting = 0,
+                                   .copies = 0,
                                    .network = 1,
                                    .hop_seconds = 0,
                                    .shared_hop_seconds = 0};

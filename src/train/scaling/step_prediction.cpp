@@ -5,6 +5,7 @@
 #include "train/scaling/units_on_timeline.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -15,9 +16,8 @@ namespace {
 class StepSimulation {
  public:
   /// @param teacher no units without one
-  StepSimulation(std::vector<UnitPlan> units, std::vector<UnitPlan> teacher, const PlannedRun& run, double contention)
+  StepSimulation(std::vector<UnitPlan> units, std::vector<UnitPlan> teacher, const PlannedRun& run)
       : run_(run),
-        timeline_(contention),
         units_(std::move(units), releases(run), timeline_),
         teacher_(std::move(teacher), releases(run), timeline_),
         reduced_(static_cast<std::size_t>(units_.last() + 1)) {}
@@ -74,7 +74,8 @@ class StepSimulation {
   void reduce(int u, std::int64_t micro_batch) {
     const bool is_last = micro_batch == run_.micro_batches - 1;
     if (!run_.strategy.sharding.splits_gradients && !is_last) return;
-    reduced_[u] = timeline_.communicate(units_[u].reduce + (is_last ? units_[u].reduce_copies : 0));
+    reduced_[u] =
+        timeline_.communicate(units_[u].reduce + (is_last ? units_[u].reduce_copies : 0), units_[u].reduce_copying);
   }
   void update() {
     for (int u = 0; u <= last(); ++u) {
@@ -124,6 +125,7 @@ void plan_reduction(const plan::PlannedRecipe& recipe, const PlannedRun& run, co
   const double gradients = bytes_of(unit.work.unit_elements, recipe.reduce_dtype);
   unit.reduce = collectives.gather(shard_group(run.cluster, run.ranks, n_shards), gradients);
   unit.reduce_copies = collectives.all_reduce(replica_group(run.cluster, run.ranks, n_shards), gradients / n_shards);
+  unit.reduce_copying = collectives.copying(run.ranks, gradients);
 }
 
 /// What layers compute in a micro-batch, and what ranks gather of their units.
@@ -134,6 +136,8 @@ std::vector<UnitPlan> plan_passes(const plan::PlannedRecipe& model, const Planne
   const CollectiveTime collectives(run.cluster, calibration);
   const PlacedRanks shards = shard_group(run.cluster, run.ranks, run.strategy.sharding.shards);
   const double tokens = static_cast<double>(run.micro_batch * model.trunk->context_length);
+  const double nodes = std::ceil(static_cast<double>(run.ranks) / run.cluster.gpus_per_node);
+  const double slower = 1 + calibration.waiting * std::log2(nodes);
   const std::vector<plan::LayerWork> layers = work_of_layers(model);
   std::vector<UnitPlan> units(layers.size());
   for (int i = 0; i < model.n_layers; ++i) {
@@ -142,9 +146,11 @@ std::vector<UnitPlan> plan_passes(const plan::PlannedRecipe& model, const Planne
     const bool is_block = unit.work.kind == UnitKind::block;
     const Recompute again =
         is_block && checkpointing != nullptr ? checkpointing->recompute(i - model.first_block) : Recompute::nothing;
-    const LayerSeconds seconds = time.seconds(unit.work, again, model.recomputed_work(i, again), tokens);
-    unit.forward = seconds.forward, unit.backward = seconds.backward;
-    unit.gather = collectives.gather(shards, bytes_of(unit.work.unit_elements, model.compute_dtype));
+    const LayerSeconds seconds = time.seconds(unit.work, model.recomputed_work(i, again), tokens);
+    unit.forward = slower * seconds.forward, unit.backward = slower * seconds.backward;
+    const double parameters = bytes_of(unit.work.unit_elements, model.compute_dtype);
+    unit.gather = collectives.gather(shards, parameters);
+    unit.gather_copying = collectives.copying(shards.ranks, parameters);
   }
   return units;
 }
@@ -189,7 +195,7 @@ StepPrediction predict(const plan::PlannedRecipe& recipe, const PlannedRun& run,
   const std::vector<UnitPlan> units = plan_units(recipe, run, prediction.memory, calibration);
   for (const UnitPlan& unit : units) prediction.update_seconds += unit.update;
 
-  StepSimulation simulation(units, plan_teacher(recipe, run, calibration), run, calibration.contention);
+  StepSimulation simulation(units, plan_teacher(recipe, run, calibration), run);
   simulation.step();  // the next one begins while collectives of this one are still in flight
   const double began = simulation.timeline().now(), exposed = simulation.timeline().exposed(),
                before = simulation.timeline().communication();

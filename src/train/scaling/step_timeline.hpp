@@ -3,22 +3,18 @@
 
 namespace monomorph::train {
 
-/// A rank's two queues: kernels, and the collectives beside them, one after the other. While a collective is under way
-/// kernels take longer, as it uses multiprocessors and memory, too.
+/// A rank's two queues: kernels, and the collectives beside them, one after the other. A collective reads and writes
+/// the GPU's memory, too, which kernels must wait for.
 class StepTimeline {
  public:
-  explicit StepTimeline(double contention) : slower_(1 + contention) {}
-
-  /// Kernels that would take so long alone.
-  void compute(double seconds) {
-    const double slowed = std::min(seconds * slower_, std::max(0.0, communication_ends_ - now_));
-    now_ += slowed + (seconds - slowed / slower_);
-  }
+  void compute(double seconds) { now_ += seconds; }
+  /// @param copying seconds that it takes of the memory's bandwidth, which kernels lack
   /// @return when it ends: kernels that were given before need not have
-  double communicate(double seconds) {
+  double communicate(double seconds, double copying = 0) {
     if (seconds == 0) return now_;
     communication_ += seconds;
     communication_ends_ = std::max(communication_ends_, now_) + seconds;
+    now_ += copying;
     return communication_ends_;
   }
   /// Kernels that are given from now on begin no earlier.
@@ -33,7 +29,7 @@ class StepTimeline {
   double exposed() const { return exposed_; }              ///< seconds in which kernels have waited
 
  private:
-  double slower_, now_ = 0, communication_ = 0, communication_ends_ = 0, exposed_ = 0;
+  double now_ = 0, communication_ = 0, communication_ends_ = 0, exposed_ = 0;
 };
 
 }  // namespace monomorph::train

@@ -37,7 +37,7 @@ template <class Policy> NamedCheckpointing checkpointing(std::string_view name) 
 double backward_seconds(const plan::PlannedRecipe& recipe, const LayerTime& time, Recompute again) {
   double seconds = 0;
   for (int layer = 0; layer < recipe.n_layers; ++layer)
-    seconds += time.seconds(recipe.layer_work(layer), again, recipe.recomputed_work(layer, again),
+    seconds += time.seconds(recipe.layer_work(layer), recipe.recomputed_work(layer, again),
                             static_cast<double>(recipe.trunk->context_length))
                    .backward;
   return seconds;

@@ -12,6 +12,7 @@ namespace monomorph::train {
 struct UnitPlan {
   double forward = 0, backward = 0;                  ///< seconds of the layer's kernels
   double gather = 0, reduce = 0, reduce_copies = 0;  ///< seconds of a collective
+  double gather_copying = 0, reduce_copying = 0;     ///< seconds of the memory's bandwidth that these take
   double update = 0;                                 ///< seconds of the optimiser's kernels
   plan::LayerWork work;
 };
@@ -32,7 +33,7 @@ class UnitsOnTimeline {
   void collect(int layer) {
     const int u = unit(layer);
     if (std::exchange(states_[u].there, true)) return;
-    states_[u].ready = timeline_.communicate(units_[u].gather);
+    states_[u].ready = timeline_.communicate(units_[u].gather, units_[u].gather_copying);
   }
   void await(int layer) { timeline_.wait(states_[unit(layer)].ready); }
   /// A unit that two layers share stays until the second one is through.

@@ -25,25 +25,40 @@ bool equal_in_constant_time(std::string_view a, std::string_view b) {
 
 std::string event_of(std::string_view json) { return fmt::format("data: {}\n\n", json); }
 
-/// The request's next event. The time limit is asked before the event: a client that takes its stream slowly, so that
-/// events are always there, must not hold its place for ever.
-/// @throws ApiError 503: the model failed, or the request takes too long; 499: the client is gone
-TextEvent next_event(const std::function<bool()>& client_is_gone, TextEvents& events, Clock::time_point until) {
-  for (;;) {
-    if (Clock::now() >= until) throw ApiError(503, "the request takes longer than this server allows", "", "timeout");
-    if (auto event = events.next(std::min(until, Clock::now() + between_questions))) {
-      if (!event->failure.empty()) throw ApiError(503, event->failure);
-      return std::move(*event);
-    }
-    if (client_is_gone()) throw ApiError(499, "the client has closed the connection");
-  }
-}
+/// Gives a request's events one by one. However soon they come, it is asked now and then whether the request takes too
+/// long, as a client that takes its stream slowly must not hold its place for ever, and whether the client is gone.
+class EventReader {
+ public:
+  EventReader(std::function<bool()> client_is_gone, TextEvents& events, Clock::time_point until)
+      : client_is_gone_(std::move(client_is_gone)), events_(events), until_(until) {}
 
-/// However a request ends, nobody waits for its texts then.
-struct AbandonAtEnd {
-  TextEvents& events;
-  ~AbandonAtEnd() { events.abandon(); }
+  /// @throws ApiError 503: the model failed, or the request takes too long; 499: the client is gone
+  TextEvent next() {
+    for (;;) {
+      const Clock::time_point now = Clock::now();
+      if (now >= until_) throw ApiError(503, "the request takes longer than this server allows", "", "timeout");
+      if (now >= next_question_) {
+        if (client_is_gone_()) throw ApiError(499, "the client has closed the connection");
+        next_question_ = now + between_questions;
+      }
+      if (auto event = events_.next(std::min(until_, next_question_))) {
+        if (!event->failure.empty()) throw ApiError(503, event->failure);
+        return std::move(*event);
+      }
+    }
+  }
+
+ private:
+  std::function<bool()> client_is_gone_;
+  TextEvents& events_;
+  Clock::time_point until_, next_question_ = Clock::now() + between_questions;
 };
+
+/// However a request ends, nobody waits for its texts then. That is when the last copy goes.
+std::shared_ptr<TextEvents> abandoned_at_end(std::shared_ptr<TextEvents> events) {
+  TextEvents* const same = events.get();
+  return {same, [owner = std::move(events)](TextEvents*) { owner->abandon(); }};
+}
 
 }  // namespace
 
@@ -93,7 +108,7 @@ HttpReply Api::answer(const HttpRequest& http) const {
   const Clock::time_point until = Clock::now() + longest_;
   auto request = std::make_shared<const CompletionRequest>(
       http.path == "/v1/completions" ? read_completion(http.body, model_) : read_chat_completion(http.body, model_));
-  auto events = submit(*request);
+  const auto events = abandoned_at_end(submit(*request));
   if (!request->stream) return {.body = whole(http, *request, *events, until)};
   return {.stream = [this, request, events, until](const EventStream& client) {
     stream(*request, *events, until, client);
@@ -111,8 +126,13 @@ std::shared_ptr<TextEvents> Api::submit(const CompletionRequest& request) const 
                                     static_cast<std::uint32_t>(sample)}},
                        .settings = request.settings,
                        .log_probabilities = request.log_probabilities,
-                       .scores_prompt = request.echo && (request.log_probabilities || request.settings.max_tokens == 0),
+                       .scores_prompt = request.echo && request.log_probabilities,
                        .events = events});
+  if (std::ssize(texts) > scheduler_.most_waiting())
+    throw ApiError(400,
+                   fmt::format("the request asks for {} texts, and this server lets {} wait", texts.size(),
+                               scheduler_.most_waiting()),
+                   request.samples > 1 ? "n" : "prompt");
   if (!scheduler_.submit(std::move(texts)))
     throw ApiError(429, "too many texts wait already; try again later", "", "rate_limit_exceeded");
   return events;
@@ -120,22 +140,22 @@ std::shared_ptr<TextEvents> Api::submit(const CompletionRequest& request) const 
 
 std::string Api::whole(const HttpRequest& http, const CompletionRequest& request, TextEvents& events,
                        Clock::time_point until) const {
-  const AbandonAtEnd end{events};
   CompletionAnswer answer(request, model_);
-  while (!answer.complete()) answer.add(next_event(http.client_is_gone, events, until));
+  EventReader reader(http.client_is_gone, events, until);
+  while (!answer.complete()) answer.add(reader.next());
   return answer.whole();
 }
 
 void Api::stream(const CompletionRequest& request, TextEvents& events, Clock::time_point until,
                  const EventStream& client) const {
-  const AbandonAtEnd end{events};
   const auto show = [&](const std::string& piece) { return piece.empty() || client.write(event_of(piece)); };
   CompletionAnswer answer(request, model_);
   for (std::size_t i = 0; i < request.prompts.size() * static_cast<std::size_t>(request.samples); ++i)
     if (!show(answer.beginning(i))) return;
   try {
+    EventReader reader(client.client_is_gone, events, until);
     while (!answer.complete()) {
-      const TextEvent event = next_event(client.client_is_gone, events, until);
+      const TextEvent event = reader.next();
       answer.add(event);
       if (!show(answer.piece(event))) return;
     }

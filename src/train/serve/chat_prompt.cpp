@@ -1,5 +1,7 @@
 #include "train/serve/chat_prompt.hpp"
 
+#include "train/inference/json_spans.hpp"
+
 #include <monomorph/core/error.hpp>
 #include <monomorph/data/chat/chat_encoder.hpp>
 
@@ -45,6 +47,14 @@ std::vector<data::ChatMessage> said_in(const std::vector<PromptMessage>& message
 
 }  // namespace
 
+std::optional<data::jinja::Value> arguments_for_template(std::string_view arguments, std::string_view what) try {
+  data::jinja::Value value = data::jinja::value_of_json(arguments, what);
+  return value.dict() == nullptr ? std::nullopt : std::optional(std::move(value));
+} catch (const UsageError&) {
+  const data::jinja::Value with_other_numbers = data::jinja::value_of_json(with_zeros(arguments), what);
+  return with_other_numbers.dict() == nullptr ? std::nullopt : std::optional<data::jinja::Value>(arguments);
+}
+
 ChatPrompt::ChatPrompt(const data::Tokenizer& tokenizer, std::optional<data::TemplateChoice> chat_template)
     : tokenizer_(tokenizer), template_(std::move(chat_template)) {
   if (known() && template_->known() != nullptr)
@@ -76,7 +86,14 @@ CallForm ChatPrompt::call_form() const {
 
 std::vector<std::int32_t> ChatPrompt::ids(const std::vector<PromptMessage>& messages, const data::jinja::Value& tools,
                                           const data::TemplateVariables& variables) const {
-  if (of_model() != nullptr) return tokenizer_.encode(rendered(*of_model(), messages, tools, true, variables));
+  if (of_model() != nullptr) {
+    std::vector<std::int32_t> ids = tokenizer_.encode(rendered(*of_model(), messages, tools, true, variables));
+    if (ids.empty())
+      throw Error(
+          "JINJA-02",
+          "the chat template writes nothing of these messages; give others, or another template with --template");
+    return ids;
+  }
   const data::ChatTemplate& known = *template_->known();
   return data::ChatEncoder(tokenizer_, known, data::assistant_alone).prompt(said_in(messages, known.name));
 }

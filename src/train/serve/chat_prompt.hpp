@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,10 @@ struct PromptMessage {
   data::jinja::Value calls = {};  ///< a list of dicts as templates want them: `arguments` is a dict; or none
   std::optional<std::string> reasoning = {};  ///< what the model thought before it said this; may be an empty text
 };
+
+/// The arguments of a call as templates want them: a dict. With a number beyond fp64, which their values have not, they
+/// stay a text. Nothing if they are no JSON object.   @param what they are, for the message   @throws as value_of_json
+std::optional<data::jinja::Value> arguments_for_template(std::string_view arguments, std::string_view what);
 
 /// What makes a prompt of a conversation: all of its turns, and the beginning of the model's own.
 class ChatPrompt {

@@ -200,7 +200,7 @@ ordered_json CompletionAnswer::completion_scores(const std::vector<ScoredToken>&
     const std::string bytes = bytes_of(model_.tokenizer, token.id);
     names.push_back(name_of(bytes));
     offsets.push_back(characters);
-    characters += characters_of(bytes);
+    if (!model_.tokenizer.is_special(token.id)) characters += characters_of(bytes);  // the text lacks the others
     if (token.candidates.empty()) {
       own.push_back(nullptr);
       alternatives.push_back(nullptr);

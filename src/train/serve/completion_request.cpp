@@ -1,6 +1,7 @@
 #include "train/serve/completion_request.hpp"
 
 #include "core/json_text.hpp"
+#include "train/inference/sampling_choices.hpp"
 #include "train/serve/answer_shape.hpp"
 #include "train/serve/answer_size.hpp"
 #include "train/serve/api_error.hpp"
@@ -72,9 +73,9 @@ void read_sampling(RequestFields& fields, const ServedModel& model, SamplingSett
   sampling.temperature = fields.number("temperature", 0, 2).value_or(sampling.temperature);
   if (sampling.temperature < 1e-6) sampling.temperature = 0;
   sampling.top_p = fields.number("top_p", 0, 1).value_or(sampling.top_p);
-  if (sampling.top_p < 1e-9) sampling.top_p = 1e-9;  // the most probable token
+  sampling.top_p = std::max(sampling.top_p, least_top_p);
   sampling.min_p = fields.number("min_p", 0, 1).value_or(sampling.min_p);
-  if (const auto top_k = fields.integer("top_k", 1, INT32_MAX)) sampling.top_k = top_k;
+  if (const auto top_k = fields.integer("top_k", -1, INT32_MAX)) sampling.top_k = top_k_of(*top_k);
   sampling.repetition_penalty = fields.number("repetition_penalty", 0.01, 100).value_or(sampling.repetition_penalty);
   sampling.frequency_penalty = fields.number("frequency_penalty", -2, 2).value_or(0);
   sampling.presence_penalty = fields.number("presence_penalty", -2, 2).value_or(0);
@@ -129,7 +130,7 @@ ServedPrompt prompt_of_ids(const ServedModel& model, const json& list) {
     prompt.ids.push_back(id.get<std::int32_t>());
   }
   if (prompt.ids.empty()) throw ApiError(400, "prompt has a list without ids of tokens", "prompt");
-  prompt.text = model.tokenizer.decode(prompt.ids);
+  prompt.text = model.tokenizer.decode(prompt.ids, true);  // special tokens show nothing, as in what is generated
   return prompt;
 }
 
@@ -163,7 +164,10 @@ data::TemplateVariables template_variables(RequestFields& fields, const std::str
                    "the model's chat template is none in Jinja, and has no variables; leave chat_template_kwargs out, "
                    "or start the server with --template and one that has",
                    field, "unsupported_parameter");
-  return of_client(field, [&] { return data::template_variables_of(parsed_ordered_json(body)[field].dump(), field); });
+  return of_client(field, [&] {
+    const data::jinja::Value whole = data::jinja::value_of_json(body, "the request's body");
+    return data::template_variables_in(*whole.dict()->find(std::string_view(field)), field);
+  });
 }
 
 ServedPrompt prompt_of_chat(RequestFields& fields, const std::string& body, const ServedModel& model,

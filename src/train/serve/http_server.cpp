@@ -16,6 +16,7 @@
 
 #include <csignal>
 #include <cstring>
+#include <optional>
 #include <thread>
 
 namespace monomorph::train {
@@ -23,10 +24,25 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// That the head of a stream may take, before its first event: its client may read nothing.
+constexpr std::chrono::seconds longest_beginning{1};
+
+/// One more of something, as long as it is there.
+class Counted {
+ public:
+  explicit Counted(std::atomic<std::int64_t>& count) : count_(count) { ++count_; }
+  Counted(const Counted&) = delete;
+  ~Counted() { --count_; }
+
+ private:
+  std::atomic<std::int64_t>& count_;
+};
+
 /// The client that this thread serves.
 struct Serving {
   Connection* connection;
   Clock::time_point begin{};
+  std::optional<Counted> answering{};
 };
 thread_local Serving* serving = nullptr;
 
@@ -204,9 +220,12 @@ class HttpServer::Impl : private httplib::Server {
     state_.stopping = true;
     if (!thread_.joinable()) return;
     while (listening_ && !is_running()) std::this_thread::yield();
+    const Clock::time_point until = Clock::now() + longest_beginning;
+    while (beginning_ > 0 && Clock::now() < until) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     stop();
   }
   std::int64_t connections() const { return open_; }
+  std::int64_t answering() const { return answering_; }
   void abort() { state_.aborted = true; }
 
  private:
@@ -243,6 +262,7 @@ class HttpServer::Impl : private httplib::Server {
       connection.bound_writing(state_.limits.body + state_.limits.stalled_write);  // of what is answered at once
       ConnectionStream stream(connection);
       const bool goes_on = process_request(stream, state_.stopping, ends, nullptr);
+      current.answering.reset();
       ends = ends || !goes_on || connection.broken() || state_.stopping;
     }
     return true;
@@ -304,19 +324,28 @@ class HttpServer::Impl : private httplib::Server {
   /// One that takes all of its time has still some to be told so.
   void answer(const httplib::Request& request, httplib::Response& response) {
     serving->connection->bound_writing(state_.limits.request + state_.limits.stalled_write);
+    serving->answering.emplace(answering_);
     send(request, response, guarded([&] {
            if (request.body.size() > state_.limits.body_bytes) throw ApiError(413, reason_of(413));
            return handlers_.answer(plain(request));
          }));
   }
   void send(const httplib::Request& request, httplib::Response& response, HttpReply reply) {
+    if (reply.stream) return send_stream(request, response, std::move(reply));
     response.status = reply.status;
-    if (!reply.stream) {
-      response.set_content(reply.body, "application/json");
-      return log(request, reply.status);
-    }
-    const auto provide = [this, &request, status = reply.status,
+    response.set_content(reply.body, "application/json");
+    log(request, reply.status);
+  }
+  /// Once it is stopped, the library ends streams without a word that it has not begun to ask for events. So it is
+  /// stopped between none and its first event, and what comes later is refused.
+  void send_stream(const httplib::Request& request, httplib::Response& response, HttpReply reply) {
+    const auto beginning = std::make_shared<std::optional<Counted>>(std::in_place, beginning_);
+    if (state_.stopping)
+      return send(request, response, {.status = 503, .body = ApiError(503, "the server ends").json()});
+    response.status = reply.status;
+    const auto provide = [this, &request, beginning, status = reply.status,
                           stream = std::move(reply.stream)](std::size_t, httplib::DataSink& sink) {
+      beginning->reset();
       bool gone = false;
       const auto write = [&](std::string_view piece) {
         gone = gone || serving->connection->is_gone() || !sink.write(piece.data(), piece.size());
@@ -346,7 +375,8 @@ class HttpServer::Impl : private httplib::Server {
 
   ConnectionState state_;
   HttpHandlers handlers_;
-  std::atomic<std::int64_t> open_ = 0;
+  std::atomic<std::int64_t> open_ = 0, answering_ = 0;
+  std::atomic<std::int64_t> beginning_ = 0;  ///< streams before their first event
   std::atomic<bool> listening_ = false;
   std::thread thread_;
 };
@@ -366,6 +396,7 @@ class HttpServer::Impl {
   bool listening() const { return false; }
   void stop_listening() {}
   std::int64_t connections() const { return 0; }
+  std::int64_t answering() const { return 0; }
   void abort() {}
 };
 
@@ -378,6 +409,7 @@ int HttpServer::listen(const std::string& host, int port) { return impl_->listen
 bool HttpServer::listening() const { return impl_->listening(); }
 void HttpServer::stop_listening() { impl_->stop_listening(); }
 std::int64_t HttpServer::connections() const { return impl_->connections(); }
+std::int64_t HttpServer::answering() const { return impl_->answering(); }
 void HttpServer::abort() { impl_->abort(); }
 
 }  // namespace monomorph::train

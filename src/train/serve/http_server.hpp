@@ -59,10 +59,12 @@ class HttpServer {
   int listen(const std::string& host, int port);
   /// Whether it still listens: false after stop_listening(), and if the system no longer lets it.
   bool listening() const;
-  /// Takes no new connection or request; what is being answered goes on.
+  /// Takes no new connection or request; what is being answered goes on, but a stream that has not begun is refused.
   void stop_listening();
   /// Connections that are open.
   std::int64_t connections() const;
+  /// Requests that have arrived whole, and whose answers are not written yet.
+  std::int64_t answering() const;
   /// Ends all that is being read or written.
   void abort();
 

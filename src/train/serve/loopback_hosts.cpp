@@ -19,14 +19,15 @@ bool is_loopback(const sockaddr* address) {
   return IN6_IS_ADDR_LOOPBACK(&in) || (IN6_IS_ADDR_V4MAPPED(&in) && in.s6_addr[12] == loopback);
 }
 
-bool any_is_loopback(const std::string& name) {
+/// Of a name with several addresses, the server listens to one.
+bool all_are_loopback(const std::string& name) {
   addrinfo hints{}, *found = nullptr;
   hints.ai_socktype = SOCK_STREAM;
   if (::getaddrinfo(name.c_str(), nullptr, &hints, &found) != 0) return false;
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> list(found, ::freeaddrinfo);
   for (const addrinfo* one = found; one != nullptr; one = one->ai_next)
-    if (is_loopback(one->ai_addr)) return true;
-  return false;
+    if (!is_loopback(one->ai_addr)) return false;
+  return true;
 }
 
 bool is_port(std::string_view text) {
@@ -50,7 +51,7 @@ bool equal_without_case(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::optional<LoopbackHosts> LoopbackHosts::of(const std::string& address) {
-  if (!any_is_loopback(address)) return std::nullopt;
+  if (!all_are_loopback(address)) return std::nullopt;
   return LoopbackHosts(address);
 }
 

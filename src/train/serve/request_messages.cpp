@@ -54,20 +54,22 @@ Value call_of(const json& value, const std::string& path) {
   call.integer("index", 0, INT32_MAX);  // of a stream's pieces
   call.refuse_unless("type", {"function"});
   RequestFields function = object_in(call, "function");
-  const std::string name = required_text(function, "name"), text = required_text(function, "arguments");
+  const std::string name = required_text(function, "name"), text = function.text("arguments").value_or("");
   call.finish();
   function.finish();
   const std::string field = function.path_of("arguments");
-  Value arguments;
+  std::optional<Value> arguments;
   try {
-    arguments = data::jinja::value_of_json(text, field);
+    arguments = arguments_for_template(text.empty() ? "{}" : text, field);  // some clients write nothing for none
   } catch (const Error& error) {
     throw ApiError(400, error.what(), field);
   }
-  if (arguments.dict() == nullptr) throw wrong(field, "must be the text of a JSON object");
-  return Value::dict({{"id", std::string_view(id)},
-                      {"type", "function"},
-                      {"function", Value::dict({{"name", std::string_view(name)}, {"arguments", arguments}})}});
+  if (!arguments) throw wrong(field, "must be the text of a JSON object");
+  std::vector<std::pair<Value, Value>> said;
+  if (!id.empty()) said.emplace_back("id", std::string_view(id));
+  said.emplace_back("type", "function");
+  said.emplace_back("function", Value::dict({{"name", std::string_view(name)}, {"arguments", *arguments}}));
+  return Value::dict(std::move(said));
 }
 
 Value calls_of(RequestFields& message, data::ChatRole role) {

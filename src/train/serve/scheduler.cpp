@@ -1,5 +1,7 @@
 #include "train/serve/scheduler.hpp"
 
+#include "train/inference/logits.hpp"
+
 #include <algorithm>
 #include <exception>
 
@@ -13,6 +15,8 @@ constexpr std::chrono::milliseconds between_looks{100};
 bool Scheduler::submit(std::vector<ServedText> texts) {
   {
     const std::lock_guard lock(mutex_);
+    unfinished_ -= static_cast<std::int64_t>(
+        std::erase_if(waiting_, [](const ServedText& text) { return text.events->abandoned(); }));
     if (std::ssize(waiting_) + std::ssize(texts) > most_waiting_) return false;
     unfinished_ += std::ssize(texts);
     for (ServedText& text : texts) waiting_.push_back(std::move(text));
@@ -93,6 +97,7 @@ void Scheduler::begin(ServedText served, PromptBatch& prompts) {
   promised_pages_ += n;
   running_.push_back({std::move(served), n, nullptr});
   Running& running = running_.back();
+  if (running.served.settings.max_tokens == 0 && !running.served.scores_prompt) return end_unwritten(running);
   guarded(running, [&] {
     running.text =
         std::make_unique<TextGeneration>(session_, tokenizer_, running.served.settings, running.served.request);
@@ -103,11 +108,18 @@ void Scheduler::begin(ServedText served, PromptBatch& prompts) {
               [&running, this](Logits logits) { guarded(running, [&] { take(running, logits); }); });
 }
 
+/// Of a prompt that is given back as it is, which needs no pass.
+void Scheduler::end_unwritten(Running& running) {
+  running.done = true;
+  running.served.events->push({.text = running.served.index, .finish = FinishReason::length});
+}
+
 void Scheduler::score_prompt(Running& running) {
   const std::span<const std::int32_t> prompt = running.served.request.prompt;
   TextEvent event{.text = running.served.index, .scored = {{prompt.front(), {}}}};
   const Logits last = running.text->read_prompt([&](Logits logits) {
     if (event.scored.size() == prompt.size()) return;
+    check_finite(logits);
     const std::int32_t id = prompt[event.scored.size()];
     event.scored.push_back({id, scores_of(running.served, id, logits)});
   });

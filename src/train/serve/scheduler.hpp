@@ -21,6 +21,7 @@ class Scheduler {
   /// the last token.
   /// @return false, and nothing is queued, if too many wait already
   bool submit(std::vector<ServedText> texts);
+  std::int64_t most_waiting() const { return most_waiting_; }
   /// Texts that run or wait.
   std::int64_t unfinished() const { return unfinished_; }
 
@@ -43,6 +44,7 @@ class Scheduler {
   /// @param begun_tokens of the prompts that begin with it
   std::optional<ServedText> next_that_fits(std::int64_t begun_tokens);
   void begin(ServedText served, PromptBatch& prompts);
+  void end_unwritten(Running& running);
   void score_prompt(Running& running);
   std::vector<Candidate> scores_of(const ServedText& text, std::int32_t id, Logits logits) const;
   void grow();

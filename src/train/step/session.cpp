@@ -46,6 +46,7 @@ int Session::fork(int sequence, std::int64_t length) {
 }
 
 Logits Session::prefill(int sequence, std::span<const std::int32_t> tokens) {
+  if (tokens.empty()) throw std::logic_error("a prompt has at least one token");
   check(tokens);
   while (!tokens.empty()) {
     const auto n = std::min(tokens.size(), static_cast<std::size_t>(sizes_.tokens));

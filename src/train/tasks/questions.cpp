@@ -38,9 +38,10 @@ std::size_t place_in(const json& record, const char* key, std::size_t n) {
 /// Brackets are left over from where the texts come from. Those with a line's end in them stay.
 std::string without_brackets(std::string_view text) {
   std::string result;
+  std::size_t end = 0;  // of the brackets or the line, until it is passed
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = text[at] == '[' ? text.find_first_of("]\n", at + 1) : std::string_view::npos;
-    if (end != std::string_view::npos && text[end] == ']') {
+    if (text[at] == '[' && end <= at) end = std::min(text.find_first_of("]\n", at + 1), text.size());
+    if (text[at] == '[' && end < text.size() && text[end] == ']') {
       at = end + 1;
     } else {
       result += text[at++];

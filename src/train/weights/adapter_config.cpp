@@ -45,9 +45,11 @@ std::string key_text(std::string_view key, const json& value) {
   return fmt::format("{} {}", key, text.size() > most ? text.substr(0, most) + "…" : text);
 }
 
-/// Other ways to begin change the base, too, when adapters are loaded.
+/// Ways to begin that leave the base as it is when adapters are loaded. Most others change it then, too.
+constexpr std::string_view beginnings_beside_base[]{"eva", "gaussian", "orthogonal"};
 bool begins_beside_base(const json& init_lora_weights) {
-  return init_lora_weights.is_null() || init_lora_weights.is_boolean() || init_lora_weights == "gaussian";
+  return init_lora_weights.is_null() || init_lora_weights.is_boolean() ||
+         std::ranges::any_of(beginnings_beside_base, [&](std::string_view way) { return init_lora_weights == way; });
 }
 
 /// peft's own value of a key that is left out.

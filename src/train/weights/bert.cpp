@@ -10,11 +10,17 @@ constexpr auto bert_config =
                         bert_rows::token_types<token_types>("2"));
 
 /// The tie is between the table and a head that recipes lack.
-constexpr std::array<std::string_view, 9> bert_ignored{"classifier_dropout",         "directionality",
-                                                       "gradient_checkpointing",     "pooler_fc_size",
-                                                       "pooler_num_attention_heads", "pooler_num_fc_layers",
-                                                       "pooler_size_per_head",       "pooler_type",
-                                                       "tie_word_embeddings"};
+constexpr std::array<std::string_view, 11> bert_ignored{"classifier_dropout",
+                                                        "directionality",
+                                                        "gradient_checkpointing",
+                                                        "language",
+                                                        "name",
+                                                        "pooler_fc_size",
+                                                        "pooler_num_attention_heads",
+                                                        "pooler_num_fc_layers",
+                                                        "pooler_size_per_head",
+                                                        "pooler_type",
+                                                        "tie_word_embeddings"};
 
 constexpr std::array<std::string_view, 1> bert_buffers{"bert.embeddings.position_ids"};
 constexpr std::array bert_older_names{OlderName{"LayerNorm.weight", "LayerNorm.gamma"},

@@ -29,7 +29,7 @@ template <class... Rows> constexpr auto rows_and(Rows... rows) {
   return std::array{config_rows::size<&DecoderSpec::vocab_size>("vocab_size"),
                     config_rows::size<&DecoderSpec::d_model>("hidden_size"),
                     config_rows::size<&DecoderSpec::n_layers>("num_hidden_layers"),
-                    config_rows::size<&DecoderSpec::n_heads>("num_attention_heads"),
+                    config_rows::dividing_heads("num_attention_heads"),
                     config_rows::derived_size<&DecoderSpec::d_ff, &DecoderSpec::ff_width>("intermediate_size", nullptr),
                     config_rows::norm<&NormSpec::epsilon>("layer_norm_eps", "1e-12"),
                     config_rows::activation("hidden_act", "\"gelu\""),

@@ -1,5 +1,6 @@
 #include "train/weights/bits_and_bytes.hpp"
 
+#include "core/json_text.hpp"
 #include "runtime/kernels/nf4_values.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -27,7 +28,7 @@ class Reader {
       : folder_(folder), name_(name), state_(state) {}
 
   BitsAndBytesMatrix read() const {
-    const json said = json::parse(text_of(state_), nullptr, false);
+    const json said = parsed_json(text_of(state_));
     const bool is_double = says_nested(said);
     if (!is_nf4(said) || (is_double && !is_double_nf4(said)))
       refuse(state_suffix, "say that it is nf4 in blocks of 64, with scales in fp32, or in blocks of 256 of such");

@@ -1,7 +1,10 @@
 #pragma once
 #include "train/weights/family.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
+#include <string>
 #include <utility>
 
 /// Rows of config.json that several families have under one name or another.
@@ -19,6 +22,19 @@ inline std::int64_t size_from(const nlohmann::json& value) {
 template <auto field> constexpr ConfigRow size(std::string_view key) {
   return {key, nullptr, [](const PortableModel& portable) -> nlohmann::json { return (portable.model.*field).value; },
           [](PortableModel& portable, const nlohmann::json& value) { portable.model.*field = size_from(value); }};
+}
+
+/// The number of heads, where transformers takes no width that is not a multiple of it, even if heads have a width of
+/// their own.
+constexpr ConfigRow dividing_heads(std::string_view key) {
+  ConfigRow row = size<&DecoderSpec::n_heads>(key);
+  row.unmet = [](const PortableModel& portable) -> std::string {
+    const std::int64_t width = portable.model.d_model, heads = portable.model.n_heads;
+    if (width % heads == 0) return "";
+    return fmt::format("its d_model must be a multiple of its n_heads, and is {} in the recipe, with {} heads", width,
+                       heads);
+  };
+  return row;
 }
 
 /// A size that follows from others where the key is null or not there.

@@ -1,6 +1,8 @@
 #include "train/weights/export_adapters.hpp"
 
-#include "core/folder_files.hpp"
+#include "core/json_text.hpp"
+#include "core/new_files.hpp"
+#include "train/describe/recipe_facts.hpp"
 #include "train/weights/adapter_folder.hpp"
 #include "train/weights/checkpoint_weights.hpp"
 #include "train/weights/file_dtype.hpp"
@@ -30,20 +32,45 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 /// @throws UsageError [WEIGHTS-06]
-void create_adapter_folder(const std::string& folder) {
-  create_folder(folder);
+void check_holds_no_adapters(const std::string& folder) {
   for (const std::string_view name : {adapter_config_name, adapter_weights_name})
     if (fs::exists(fmt::format("{}/{}", folder, name)))
       throw UsageError("WEIGHTS-06", fmt::format("{} has adapters already, to which {} belongs; name another folder",
                                                  in_quotes(folder), name));
 }
 
-/// What a run began with: a folder or another checkpoint; empty if with neither.
-std::string began_with(const runtime::CheckpointMetadata& metadata) {
-  const json hparams = json::parse(metadata.hyperparameters, nullptr, /*allow_exceptions=*/false);
+/// peft's format of adapters has no place for what else a recipe trains.   @throws UsageError [ADAPTER-07]
+void check_that_adapters_alone_are_trained(const RecipeProgram& recipe) {
+  if (const std::string beside = trained_beside_adapters(recipe); !beside.empty())
+    throw UsageError("ADAPTER-07",
+                     fmt::format("{} trains {} beside its adapters, which would be lost; leave out --adapter, so that "
+                                 "the whole model is exported, with the adapters merged into it",
+                                 recipe.name, beside));
+}
+
+/// What a run began with and still has but for its adapters: a folder or another checkpoint; empty if that can't be
+/// told.
+std::string base_of(const runtime::CheckpointMetadata& metadata) {
+  const json hparams = parsed_json(metadata.hyperparameters);
   const bool has_weights = hparams.is_object() && hparams.contains("weights") && hparams["weights"].is_object();
-  const json from = has_weights ? hparams["weights"].value("from", json()) : json();
+  if (!has_weights) return "";
+  const json& weights = hparams["weights"];
+  for (const char* const rows : {"vocabulary", "positions"})
+    if (weights.value(rows, json("must_match")) != "must_match") return "";  // it may have other tables
+  const json from = weights.value("from", json());
   return from.is_string() ? from.get<std::string>() : "";
+}
+
+/// Whether training is known to have left all but its adapters as it was. Of checkpoints of earlier versions that is
+/// known of LowRank alone, as the facts of the others leave out what lies within Nf4Base.
+bool trained_adapters_alone(const runtime::CheckpointMetadata& metadata) {
+  const auto says = [&](std::string_view fact, std::string_view value) {
+    const auto found = metadata.recipe_facts.find(std::string(fact));
+    return found != metadata.recipe_facts.end() && found->second == value;
+  };
+  if (metadata.recipe_facts.contains(std::string(beside_adapters_fact)))
+    return says(beside_adapters_fact, nothing_beside_adapters);
+  return says("finetuning", "monomorph::finetuning::LowRank");
 }
 
 /// Whether an import made it, which begins with a folder, wherever that is by now.
@@ -51,14 +78,16 @@ bool is_imported(const runtime::CheckpointMetadata& metadata) {
   return metadata.step == 0 && metadata.counters.contains(runtime::weights_alone_counter);
 }
 
-/// The folder from which a checkpoint's weights were imported, by it or by those that it began with; empty if that can
-/// no longer be told, as a checkpoint in between is gone or can't be read.
+/// The folder of the model that a checkpoint's adapters belong to, which was imported by it or by those that it began
+/// with; empty if there is none, as one of them has trained more, or that can no longer be told, as one is gone.
 std::string imported_from(std::string checkpoint) try {
   std::set<std::string> seen;
   while (seen.insert(checkpoint).second) {
     const auto metadata = runtime::read_checkpoint_metadata(checkpoint);
-    std::string from = began_with(metadata);
-    if (from.empty() || is_imported(metadata) || is_model_folder(from)) return from;
+    std::string from = base_of(metadata);
+    if (from.empty() || is_imported(metadata)) return from;
+    if (!trained_adapters_alone(metadata)) return "";
+    if (is_model_folder(from)) return from;
     checkpoint = runtime::find_checkpoint(from);
   }
   return "";
@@ -146,11 +175,13 @@ std::string targets_text(const AdapterRanks& ranks, std::int64_t usual) {
 std::string export_adapters(const RecipeProgram& recipe, const std::string& checkpoint, const std::string& folder,
                             DType dtype, const std::function<void(std::string_view)>& warn) {
   const LowRankSpec& spec = adapters_of(recipe);
-  const Family& family = family_for(recipe);
+  check_that_adapters_alone_are_trained(recipe);
+  const Family& family = family_computing(recipe);
   CheckpointWeights weights(checkpoint, recipe);
   std::vector<PlacedAdapter> adapters = placed_adapters(family, recipe, JoinedAdapters::shared);
   if (!share_a(weights, adapters)) adapters = placed_adapters(family, recipe, JoinedAdapters::stacked);
-  create_adapter_folder(folder);
+  NewFiles made(folder);
+  check_holds_no_adapters(folder);
   WrittenNumbers written;
   std::vector<runtime::TensorToWrite> to_write;
   for (const PlacedAdapter& adapter : adapters)
@@ -159,8 +190,11 @@ std::string export_adapters(const RecipeProgram& recipe, const std::string& chec
          .dtype = file_dtype(dtype),
          .shape = {adapter.shape.rows, adapter.shape.cols},
          .give = [&](const runtime::ByteSink& sink) { sink(bytes_of(adapter, weights, dtype, written)); }});
-  runtime::write_safetensors(fmt::format("{}/{}", folder, adapter_weights_name), to_write, {{"format", "pt"}});
-  write_config(fmt::format("{}/{}", folder, adapter_config_name), spec, family, adapters, imported_from(checkpoint));
+  runtime::write_safetensors(fmt::format("{}/{}", made.place(), adapter_weights_name), to_write, {{"format", "pt"}});
+  write_config(fmt::format("{}/{}", made.place(), adapter_config_name), spec, family, adapters,
+               imported_from(checkpoint));
+  check_holds_no_adapters(folder);  // of another export, which has ended meanwhile
+  made.keep(adapter_config_name);
   for (const std::string& line : written.warnings(checkpoint)) warn(line);
   return fmt::format("{}: adapters of rank {} for {}, in {}, as peft has them", folder, spec.rank.value,
                      targets_text(ranks_by_target(family, adapters), spec.rank), name_of(dtype));

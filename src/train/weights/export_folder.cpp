@@ -1,6 +1,7 @@
 #include "train/weights/export_folder.hpp"
 
 #include "core/folder_files.hpp"
+#include "core/new_files.hpp"
 #include "train/weights/family.hpp"
 #include "train/weights/file_dtype.hpp"
 #include "train/weights/merged_weights.hpp"
@@ -157,8 +158,8 @@ std::int64_t write_sentence_modules(const std::string& folder, const PortableMod
   return projection.front().elements() * size_of(dtype);
 }
 
-void create_empty(const std::string& folder) {
-  create_folder(folder);
+/// @throws UsageError [WEIGHTS-06]
+void check_holds_no_model(const std::string& folder) {
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     const std::string name = entry.path().filename().string();
     if (name == "config.json" || name == "modules.json" || name.ends_with(".safetensors") ||
@@ -205,11 +206,15 @@ std::string export_folder(const RecipeProgram& recipe, const std::string& checkp
   const std::vector<PlacedTensor> projection = taken_out(tensors, &PlacedTensor::is_projection);
   const auto files = divided(std::move(tensors), options);
   MergedWeights weights(checkpoint, recipe);
-  create_empty(folder);
+  NewFiles made(folder);
+  check_holds_no_model(folder);
   TensorStream stream(weights, options.dtype);
-  std::int64_t n_bytes = write_weights(folder, files, stream, options.dtype);
-  if (portable.embedding) n_bytes += write_sentence_modules(folder, portable, projection, stream, options.dtype);
-  write_text_file(folder + "/config.json", config_text(family, portable, options));
+  std::int64_t n_bytes = write_weights(made.place(), files, stream, options.dtype);
+  if (portable.embedding) n_bytes += write_sentence_modules(made.place(), portable, projection, stream, options.dtype);
+  options.write_companions(made.place());
+  write_text_file(made.place() + "/config.json", config_text(family, portable, options));
+  check_holds_no_model(folder);  // of another export, which has ended meanwhile
+  made.keep("config.json");
   for (const std::string& line : stream.written().warnings(checkpoint)) options.warn(line);
   return fmt::format("{}: {} of {} weights in {}, as {}{}", folder, format_bytes(n_bytes), name_of(options.dtype),
                      files.size() == 1 ? "one file" : fmt::format("{} files", files.size()), family.architecture,

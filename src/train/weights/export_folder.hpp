@@ -22,6 +22,8 @@ struct ExportOptions {
   /// up, there are as many as this one's says, or as usual if it is none.
   nlohmann::json special_tokens = nlohmann::json::object();
   std::function<void(std::string_view)> warn = write_error_line;  ///< is given a line for what is NaN or infinite
+  /// Writes what else belongs to the folder into the one that it is given.
+  std::function<void(const std::string&)> write_companions = [](const std::string&) {};
 };
 
 /// Writes a checkpoint's parameters, adapters merged into them, and the recipe's model as a folder of Hugging Face's:

@@ -25,6 +25,7 @@ constexpr std::array<const Family*, 12> all_families{&gpt2,   &llama,  &mistral,
 /// how its weights are stored, how text is generated, what belongs to other tasks, and what other programs than
 /// transformers have noted.
 constexpr std::string_view ignored_by_all[] = {"_attn_implementation_autoset",
+                                               "_flash_attn_2_enabled",
                                                "_name_or_path",
                                                "_num_labels",
                                                "architectures",
@@ -42,6 +43,7 @@ constexpr std::string_view ignored_by_all[] = {"_attn_implementation_autoset",
                                                "model_type",
                                                "output_attentions",
                                                "output_hidden_states",
+                                               "output_past",
                                                "pad_token_id",
                                                "problem_type",
                                                "return_dict",
@@ -134,16 +136,14 @@ std::vector<std::string> lacking(const Family& family, const PortableModel& port
                      fmt::format("in {}", family.model_type));
 }
 
-}  // namespace
-
-std::span<const Family* const> families() { return all_families; }
-
-const Family* find_family(std::string_view model_type) {
-  const auto found = std::ranges::find(all_families, model_type, &Family::model_type);
-  return found == all_families.end() ? nullptr : *found;
+void add_unmet(const Family& family, const PortableModel& portable, std::vector<std::string>& features) {
+  for (const ConfigRow& row : family.config)
+    if (std::string condition = row.unmet != nullptr ? row.unmet(portable) : ""; !condition.empty())
+      features.push_back(std::move(condition));
 }
 
-const Family& family_for(const RecipeProgram& recipe, const Family* asked) {
+/// @param asked as of family_for   @param writes_config whether transformers must take its config.json
+const Family& first_family(const RecipeProgram& recipe, const Family* asked, bool writes_config) {
   const PortableModel portable = portable_model(recipe);
   const Family* nearest = nullptr;
   std::vector<std::string> least;
@@ -151,6 +151,7 @@ const Family& family_for(const RecipeProgram& recipe, const Family* asked) {
     if (asked != nullptr && family != asked) continue;
     if (portable.has_masked_head && family->with_masked_head != nullptr) family = family->with_masked_head;
     std::vector<std::string> features = lacking(*family, portable);
+    if (writes_config) add_unmet(*family, portable, features);
     if (features.empty()) return *family;
     if (nearest != nullptr && features.size() >= least.size()) continue;
     nearest = family;
@@ -164,6 +165,18 @@ const Family& family_for(const RecipeProgram& recipe, const Family* asked) {
                              recipe.name, nearest->model_type);
   throw UsageError("WEIGHTS-01", fmt::format("{}{}; change the recipe", can_not, listed(std::move(least))));
 }
+
+}  // namespace
+
+std::span<const Family* const> families() { return all_families; }
+
+const Family* find_family(std::string_view model_type) {
+  const auto found = std::ranges::find(all_families, model_type, &Family::model_type);
+  return found == all_families.end() ? nullptr : *found;
+}
+
+const Family& family_for(const RecipeProgram& recipe, const Family* asked) { return first_family(recipe, asked, true); }
+const Family& family_computing(const RecipeProgram& recipe) { return first_family(recipe, nullptr, false); }
 
 json config_of(const Family& family, const PortableModel& portable) {
   json config = json::object();

@@ -48,6 +48,9 @@ struct ConfigRow {
   /// Keys, of rows before this one, in whose place newer files have this one. It is read after them and never written,
   /// and a file that has both must say the same by both.
   std::span<const std::string_view> older{};
+  /// What a model must have for transformers, from version 5 on, to take what its file would say, though it is read
+  /// here; empty if it has that. Null where all values are taken.
+  std::string (*unmet)(const PortableModel&) = nullptr;
 };
 
 /// A kind of model of Hugging Face's transformers: what its files say, as tables. All else follows from them, in both
@@ -79,9 +82,13 @@ const Family* find_family(std::string_view model_type);
 extern const Family gpt2, llama, mistral, qwen2, qwen3, mixtral, gemma2, gemma3, bert, roberta, xlm_roberta, camembert,
     masked_bert;
 
-/// The first family that expresses a recipe's model, or this one.   @param asked null for the first
+/// The first family that expresses a recipe's model by a config.json that transformers takes, or this one.
+/// @param asked null for the first
 /// @throws UsageError [WEIGHTS-01] none does, or this one does not: what it, or the one that comes nearest, lacks
 const Family& family_for(const RecipeProgram& recipe, const Family* asked = nullptr);
+/// The first family that computes what a recipe's model does, for files that have no config.json.
+/// @throws UsageError [WEIGHTS-01] as family_for
+const Family& family_computing(const RecipeProgram& recipe);
 
 /// The other name that some files have for a tensor: without the family's optional prefix, or with it.
 inline std::string other_name(const Family& family, const std::string& name) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,22 +27,39 @@ constexpr ConfigRow embedding_multiplier{"hidden_size", nullptr,
                                                static_cast<double>(config_rows::size_from(value)));
                                          }};
 
+constexpr double largest_divisor = 1e9;
+double divisor_of(double multiplier) { return 1 / (multiplier * multiplier); }
+/// Rounding aside, it is one in all models that were published; nothing if it is none.
+std::optional<std::int64_t> whole_divisor(const PortableModel& portable) {
+  if (!portable.model.multiplier.attention.given) return portable.model.head_width();
+  const double divisor = divisor_of(portable.model.multiplier.attention.value), whole = std::round(divisor);
+  const bool is_whole = divisor <= largest_divisor && std::fabs(divisor - whole) < 1e-9 * whole;
+  return is_whole ? std::optional(static_cast<std::int64_t>(whole)) : std::nullopt;
+}
+std::string fraction_as_divisor(const PortableModel& portable) {
+  if (whole_divisor(portable)) return "";
+  return fmt::format("its attention multiplier must be 1 over the root of a whole number, and is {} in the recipe",
+                     portable.model.multiplier.attention.value);
+}
+
 /// Scores are divided by its square root.
-constexpr ConfigRow score_divisor{
-    "query_pre_attn_scalar", "256",
-    [](const PortableModel& portable) -> json {
-      if (!portable.model.multiplier.attention.given) return portable.model.head_width();
-      const double multiplier = portable.model.multiplier.attention.value, divisor = 1 / (multiplier * multiplier);
-      const double whole = std::round(divisor);  // rounding aside, it is one in all models that were published
-      return std::fabs(divisor - whole) < 1e-9 * whole ? json(static_cast<std::int64_t>(whole)) : json(divisor);
-    },
-    [](PortableModel& portable, const json& value) {
-      if (!value.is_number()) throw WrongType{};
-      const auto divisor = value.get<double>();
-      if (divisor <= 0 || divisor > 1e9) throw NotExpressible{"it must be above 0, and at most 1e9"};
-      if (divisor != static_cast<double>(portable.model.head_width()))
-        portable.model.multiplier.attention = 1 / std::sqrt(divisor);
-    }};
+constexpr ConfigRow score_divisor{"query_pre_attn_scalar",
+                                  "256",
+                                  [](const PortableModel& portable) -> json {
+                                    const std::optional<std::int64_t> whole = whole_divisor(portable);
+                                    return whole ? json(*whole)
+                                                 : json(divisor_of(portable.model.multiplier.attention.value));
+                                  },
+                                  [](PortableModel& portable, const json& value) {
+                                    if (!value.is_number()) throw WrongType{};
+                                    const auto divisor = value.get<double>();
+                                    if (divisor <= 0 || divisor > largest_divisor)
+                                      throw NotExpressible{"it must be above 0, and at most 1e9"};
+                                    if (divisor != static_cast<double>(portable.model.head_width()))
+                                      portable.model.multiplier.attention = 1 / std::sqrt(divisor);
+                                  },
+                                  {},
+                                  fraction_as_divisor};
 
 std::size_t layers_of(const PortableModel& portable) { return static_cast<std::size_t>(portable.model.n_layers.value); }
 
@@ -192,11 +210,11 @@ constexpr Absent absent{.head_dim = "256", .kv_heads = "4", .tied_head = "true"}
 constexpr auto gemma2_config =
     rows_and(absent, rotary_parameters, embedding_multiplier, gated_activation, attention_bias, score_divisor,
              alternating_layer_types, local_window, soft_cap<&SoftCapSpec::scores>("attn_logit_softcapping", "50.0"),
-             logits_cap("30.0"), one_direction);
+             logits_cap("30.0"), one_direction, dividing_heads);
 constexpr auto gemma3_config =
     rows_and({.head_dim = "256", .kv_heads = "4", .rotary_base = "1e6", .tied_head = "true"}, embedding_multiplier,
              gated_activation, attention_bias, score_divisor, window_pattern, layer_types, local_window,
-             local_rotary_base, rotary_by_type, no_scores_cap, logits_cap("null"), one_direction);
+             local_rotary_base, rotary_by_type, no_scores_cap, logits_cap("null"), one_direction, dividing_heads);
 
 /// How a cache is kept as text is generated, and what hidden_activation and layer_types take the place of.
 constexpr std::array<std::string_view, 3> gemma_ignored{"cache_implementation", "hidden_act",

@@ -10,7 +10,7 @@ constexpr std::array gpt2_config{config_rows::size<&DecoderSpec::vocab_size>("vo
                                  config_rows::size<&DecoderSpec::context_length>("n_positions"),
                                  config_rows::size<&DecoderSpec::d_model>("n_embd"),
                                  config_rows::size<&DecoderSpec::n_layers>("n_layer"),
-                                 config_rows::size<&DecoderSpec::n_heads>("n_head"),
+                                 config_rows::dividing_heads("n_head"),
                                  config_rows::derived_size<&DecoderSpec::d_ff, &DecoderSpec::ff_width>("n_inner",
                                                                                                        "null"),
                                  config_rows::norm<&NormSpec::epsilon>("layer_norm_epsilon", "1e-5"),
@@ -23,9 +23,15 @@ constexpr std::array gpt2_config{config_rows::size<&DecoderSpec::vocab_size>("vo
                                  ConfigRow{"scale_attn_by_inverse_layer_idx", "false", config_rows::always<false>},
                                  ConfigRow{"add_cross_attention", "false", config_rows::always<false>}};
 
-constexpr std::array<std::string_view, 7> gpt2_ignored{
-    "n_ctx",        "reorder_and_upcast_attn", "summary_activation", "summary_first_dropout", "summary_proj_to_labels",
-    "summary_type", "summary_use_proj"};
+constexpr std::array<std::string_view, 9> gpt2_ignored{"n_ctx",
+                                                       "n_special",
+                                                       "predict_special_tokens",
+                                                       "reorder_and_upcast_attn",
+                                                       "summary_activation",
+                                                       "summary_first_dropout",
+                                                       "summary_proj_to_labels",
+                                                       "summary_type",
+                                                       "summary_use_proj"};
 
 constexpr std::array gpt2_tensors{TensorRow{"embedding.weight", "transformer.wte.weight"},
                                   TensorRow{"position_embedding.weight", "transformer.wpe.weight"},

@@ -28,6 +28,9 @@ inline constexpr ConfigRow rotary_parameters{"rope_parameters", "null",
 
 inline constexpr ConfigRow silu{"hidden_act", "\"silu\"", [](const PortableModel&) -> json { return "silu"; }};
 
+/// A second row of the key, of the families that have this condition.
+inline constexpr ConfigRow dividing_heads = config_rows::dividing_heads("num_attention_heads");
+
 inline constexpr ConfigRow attention_bias{"attention_bias", "false",
                                           [](const PortableModel& portable) -> json {
                                             return portable.model.bias.qkv.value;

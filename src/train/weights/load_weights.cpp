@@ -15,7 +15,11 @@ namespace {
 class ResizedTensor {
  public:
   ResizedTensor(WeightsSource& source, const std::string& name, Shape shape, const WeightsHparams& choices)
-      : source_(source), name_(name), shape_(shape), there_(*source.find(name)), choices_(choices) {}
+      : source_(source),
+        name_(name),
+        shape_(shape_by_rows(name, shape)),
+        there_(shape_by_rows(name, *source.find(name))),
+        choices_(choices) {}
 
   /// How many elements from `first` on, of n, are given; the others stay as they are.
   std::int64_t given(std::int64_t first, std::int64_t n) const {

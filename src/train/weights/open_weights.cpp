@@ -148,16 +148,17 @@ bool may_have_other_rows(const std::string& name, const WeightsHparams& choices,
 
 /// What is wrong with a tensor that is there; empty if nothing.
 /// @param said as of WeightsSource::rows_said
-std::string wrong_shape(const CanonicalTensor& tensor, Shape there, std::optional<std::int64_t> said,
+std::string wrong_shape(const CanonicalTensor& tensor, Shape shape_there, std::optional<std::int64_t> said,
                         const WeightsHparams& choices) {
-  const Shape here = tensor.shape;
+  const Shape here = shape_by_rows(tensor.name, tensor.shape), there = shape_by_rows(tensor.name, shape_there);
   const bool fits = there.cols == here.cols &&
                     (there.rows == here.rows || may_have_other_rows(tensor.name, choices, there.rows, here.rows));
-  if (!fits) return fmt::format("{} is {} and must be {}", tensor.name, shape_text(there), shape_text(here));
-  if (there.elements() == 0) return fmt::format("{} is {} and has no elements", tensor.name, shape_text(there));
+  if (!fits)
+    return fmt::format("{} is {} and must be {}", tensor.name, shape_text(shape_there), shape_text(tensor.shape));
+  if (there.elements() == 0) return fmt::format("{} is {} and has no elements", tensor.name, shape_text(shape_there));
   if (said && *said != there.rows)
-    return fmt::format("{} is {} and must have {} rows, as is said there of the model", tensor.name, shape_text(there),
-                       *said);
+    return fmt::format("{} is {} and must have {} rows, as is said there of the model", tensor.name,
+                       shape_text(shape_there), *said);
   return "";
 }
 

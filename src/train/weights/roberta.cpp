@@ -31,8 +31,8 @@ constexpr ConfigRow positions{"max_position_embeddings", nullptr,
 constexpr auto roberta_config = bert_rows::rows_and(padding, positions, bert_rows::token_types<one_token_type>("2"));
 
 /// The tie is between the table and a head that recipes lack.
-constexpr std::array<std::string_view, 4> roberta_ignored{"classifier_dropout", "gradient_checkpointing", "output_past",
-                                                          "tie_word_embeddings"};
+constexpr std::array<std::string_view, 5> roberta_ignored{"classifier_dropout", "gradient_checkpointing", "language",
+                                                          "name", "tie_word_embeddings"};
 constexpr std::array<std::string_view, 2> roberta_buffers{"roberta.embeddings.position_ids",
                                                           "roberta.embeddings.token_type_ids"};
 constexpr std::array<std::string_view, 4> roberta_other_heads{"pooler.", "lm_head.", "classifier.", "qa_outputs."};

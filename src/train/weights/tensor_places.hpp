@@ -23,8 +23,16 @@ std::vector<CanonicalTensor> canonical_tensors(const RecipeProgram& recipe);
 std::vector<CanonicalTensor> record_tensors(const RecipeProgram& recipe);
 inline constexpr std::string_view records_begin_anew =
     "products in fp8 begin with scales of 1, as weights come without the history that scales follow";
-/// Whether its rows are the ids of the vocabulary.
-inline bool is_of_vocabulary(std::string_view name) { return name == "embedding.weight" || name == "head.weight"; }
+/// Of the head that finds hidden tokens: an element for each id of the vocabulary.
+inline constexpr std::string_view head_bias = "head.bias";
+/// Whether it has a row, or an element, for each id of the vocabulary.
+inline bool is_of_vocabulary(std::string_view name) {
+  return name == "embedding.weight" || name == "head.weight" || name == head_bias;
+}
+/// The shape by which a row is an id's, or a position's.
+inline Shape shape_by_rows(std::string_view name, Shape shape) {
+  return name == head_bias ? Shape{shape.cols, shape.rows} : shape;
+}
 /// Whose rows are the positions that are learned.
 inline constexpr std::string_view position_table = "position_embedding.weight";
 /// All but those of adapters, which files of a model do not have.

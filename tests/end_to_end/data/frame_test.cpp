@@ -70,6 +70,26 @@ TEST_CASE("progress is shown at a terminal, erased at the end, and nowhere else"
   CHECK(run_data({"index", input, "--output", folder / "b.idx"}).err.empty());
 }
 
+TEST_CASE("a tokeniser is trained on more files than a process may have open") {
+  const TemporaryFolder folder;
+  std::string all;
+  for (int i = 0; i < 100; ++i) {
+    const std::string line = "{\"text\": \"words of file " + std::to_string(i) + "\"}\n";
+    write_bytes(folder / ("part_" + std::to_string(i) + ".jsonl"), line);
+    all += line;
+  }
+  write_bytes(folder / "all.jsonl", all);
+  const auto trained = [&](const std::string& input, const std::string& output) {
+    const ProcessResult result =
+        run_process(bash("ulimit -n 40; exec \"$@\"",
+                         data_command({"train-tokenizer", input, "--vocab-size", "300", "--output", folder / output})));
+    INFO(result.err);
+    CHECK(result.exit_code == 0);
+    return read_bytes(folder / output);
+  };
+  CHECK(trained(folder / "part_*.jsonl", "of_parts.json") == trained(folder / "all.jsonl", "of_all.json"));
+}
+
 TEST_CASE("every command shows progress at a terminal") {
   const TemporaryFolder folder;
   const std::string lines = data_fixture("modalities/small.jsonl"), set = data_fixture("modalities/small.pbin"),

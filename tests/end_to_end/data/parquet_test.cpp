@@ -77,6 +77,9 @@ TEST_CASE("chats and preferences in Parquet are those of JSON Lines") {
   check("chat", "chats", {"--template", "zephyr", "--sequence-length", "64"});
   check("chat", "chats", {"--template", "zephyr", "--sequence-length", "64", "--field", "/messages"});
   check("preferences", "preferences", {"--sequence-length", "64"});
+  const TemporaryFolder model;
+  write_bytes(model / "t.jinja", "{{ tools|tojson }}{% for m in messages %}<|im_start|>{{ m.content }}{% endfor %}");
+  check("chat", "tools", {"--template", model / "t.jinja", "--sequence-length", "256"});
 }
 
 TEST_CASE("a Parquet file that cannot be packed is refused in one line, or its rows are skipped and counted") {

@@ -102,6 +102,11 @@ def log_probabilities():
         chosen = complete(prompt=ids[:n], max_tokens=1, logprobs=0, logit_bias={str(ids[n]): 100}).choices[0].logprobs
         assert math.isclose(chosen.token_logprobs[0], whole[n], abs_tol=1e-4), (n, chosen, whole)
     same(len(complete(prompt=ids, max_tokens=1, echo=True, logprobs=1).choices[0].logprobs.tokens), len(ids) + 1)
+    # The names of special tokens are told, and are no part of the text.
+    special = complete(prompt=[2, 70, 1, 71], max_tokens=0, echo=True, logprobs=0).choices[0]
+    same([name for name in special.logprobs.tokens if name.startswith("<|")], ["<|im_end|>", "<|im_start|>"])
+    same(special.text, special.logprobs.tokens[1] + special.logprobs.tokens[3])
+    same(special.logprobs.text_offset, [0, 0, 1, 1])
 
 
 def streams():
@@ -208,7 +213,7 @@ def mistakes():
             ("completions", {**text, "max_tokens": 2**64 - 1}, 400, "max_tokens"),
             ("completions", {**text, "temperature": 2.1}, 400, "temperature"),
             ("completions", {**text, "temperature": "hot"}, 400, "temperature"),
-            ("completions", {**text, "top_p": -1}, 400, "top_p"), ("completions", {**text, "top_k": 0}, 400, "top_k"),
+            ("completions", {**text, "top_p": -1}, 400, "top_p"), ("completions", {**text, "top_k": -2}, 400, "top_k"),
             ("completions", {**text, "stop": ""}, 400, "stop"), ("completions", {**text, "stop": [1]}, 400, "stop"),
             ("completions", {**text, "logit_bias": {"a": 1}}, 400, "logit_bias"),
             ("completions", {**text, "logit_bias": {"512": 1}}, 400, "logit_bias"),
@@ -218,7 +223,7 @@ def mistakes():
             ("completions", {**text, "stream_options": {}}, 400, "stream_options"),
             ("completions", {**text, "stream": True, "stream_options": {"x": 1}}, 400, "stream_options.x"),
             ("completions", {**text, "suffix": "s"}, 400, "suffix"),
-            ("completions", {**text, "seed": 0.5}, 400, "seed"), ("completions", {**text, "n": 9}, 429, None),
+            ("completions", {**text, "seed": 0.5}, 400, "seed"), ("completions", {**text, "n": 9}, 400, "n"),
             ("chat/completions", {"messages": []}, 400, "messages"),
             ("chat/completions", {"messages": ["a"]}, 400, "messages.0"),
             ("chat/completions", {"messages": [{"role": "king", "content": ""}]}, 400, "messages.0.role"),

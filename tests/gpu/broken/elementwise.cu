@@ -9,3 +9,10 @@ __global__ void count(const unsigned* x, int n, unsigned* counts) {
 
 /// Adds in the order in which threads come.
 __global__ void add_up_parts(const float* x, float* sum) { atomicAdd(sum, x[threadIdx.x]); }
+
+/// Likewise, where there is no instruction for it.
+__global__ void add_losses(const float* x, unsigned* sum) {
+  unsigned before = *sum, found;
+  while ((found = atomicCAS(sum, before, __float_as_uint(__uint_as_float(before) + x[threadIdx.x]))) != before)
+    before = found;
+}

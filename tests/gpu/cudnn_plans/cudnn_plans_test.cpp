@@ -84,6 +84,7 @@ std::int64_t check_planned(const device::AttentionExtent& of, const AttentionCal
   else
     CHECK(backward <= planned);
   CHECK(forward <= backward);
+  CHECK(forward <= device::Cuda::product_workspace_bytes);  // so that a pass forward alone needs no more
   CHECK(workspace_of(Direction::forward, call, a100) <= planned);
   CHECK(gradients_in_parts(call, a100) <= planned);
   return backward;
@@ -105,7 +106,8 @@ struct Layer {
   }
 };
 template <class Tower> Layer layer_of(std::int64_t micro_batch) {
-  return {plan::layer_extent<Tower>(micro_batch), Tower::precision::compute_dtype, trunk_of<Tower>.qk_norm};
+  return {plan::layer_extent<Tower>(micro_batch, plan::Purpose::training), Tower::precision::compute_dtype,
+          trunk_of<Tower>.qk_norm};
 }
 
 template <class R> std::vector<Layer> layers_with_attention(std::int64_t micro_batch) {
@@ -176,7 +178,7 @@ TEST_CASE("cuDNN builds plans for the models whose speed is measured, in parts w
   CHECK(device::cudnn_gradient_bytes({1, 8192, 32, 8, 128}) > device::most_attention_workspace_bytes);
 }
 
-TEST_CASE("what cuDNN asks for follows from the sizes of attention alone") {
+TEST_CASE("what cuDNN asks for follows from the sizes of attention alone", "[sizes]") {
   if (const auto reason = lacking()) MONOMORPH_SKIP(*reason);
   struct Case {
     device::AttentionExtent of;

@@ -8,6 +8,8 @@
 
 #include <monomorph/core/error.hpp>
 
+#include <sys/stat.h>
+
 #include <filesystem>
 
 using namespace monomorph;
@@ -66,6 +68,14 @@ TEST_CASE("a link is followed to what lies in the folder, by whatever way") {
   folders.link("model_elsewhere", "model");
   CHECK(folders.read("file", "model_elsewhere") == "its own");
   CHECK(folders.read("chain", "model_elsewhere") == "its own, too");
+}
+
+TEST_CASE("a pipe in a folder is refused, and not waited for") {
+  const Folders folders;
+  REQUIRE(::mkfifo((folders / "model/config.json").c_str(), 0600) == 0);
+  folders.link("model/linked", "config.json");
+  for (const std::string name : {"config.json", "linked"})
+    CHECK(contains(folders.refusal(name), "[FILE-04] \"" + folders / ("model/" + name) + "\" is neither"));
 }
 
 TEST_CASE("a link that leads out of the folder, or nowhere, is refused by what it leads to") {

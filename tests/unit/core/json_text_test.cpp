@@ -21,6 +21,22 @@ TEST_CASE("what follows a NUL byte is not ignored, and a number beyond fp64 has 
   CHECK(parsed_ordered_json(R"({"b": 1, "a": 2})").dump() == R"({"b":1,"a":2})");
 }
 
+TEST_CASE("a JSON text whose values lie too deep in each other for recursion has no value") {
+  const auto nested = [](int levels) {
+    return "{\"[[\\\"[[\": " + std::string(levels - 1, '[') + std::string(levels - 1, ']') + "}";
+  };
+  CHECK(parsed_json(nested(most_json_levels)).is_object());
+  CHECK(parsed_ordered_json(nested(most_json_levels)).is_object());
+  for (const int levels : {most_json_levels + 1, 1'000'000}) {
+    CHECK(parsed_json(nested(levels)).is_discarded());
+    CHECK(parsed_ordered_json(nested(levels)).is_discarded());
+    CHECK(json_mistake(nested(levels)) == "values lie more than 256 deep in each other (column 267)");
+  }
+  std::string wide = "[[]";
+  for (int i = 0; i < 1000; ++i) wide += ", [[], {}]";
+  CHECK(parsed_json(wide + "]").size() == 1001);
+}
+
 TEST_CASE("why a text is no JSON is said with its place, in one line, and without a library's names") {
   CHECK(json_mistake("{\"a\": 1}\0x"s) == "there is a NUL byte (column 9)");
   CHECK(json_mistake("{\n\0}"s) == "there is a NUL byte (line 2, column 1)");

@@ -46,6 +46,22 @@ TEST_CASE("what a mapped file loses reads as zeros, and nothing is committed any
   CHECK(!std::filesystem::exists(folder / "b"));
 }
 
+TEST_CASE("a file whose loss does no harm is forgotten by the folder that it lies in") {
+  const TemporaryFolder folder;
+  const TruncationGuard guard;
+  std::filesystem::create_directory(folder / "given_up");
+  write_bytes(folder / "given_up/a", std::string(file_bytes, '\1'));
+  const MappedFile file(folder / "given_up/a");
+  std::filesystem::resize_file(folder / "given_up/a", 5000);
+  CHECK(sum(file) == 5000);
+  for (const char* const other : {"given", "given_up/a/b", "another"}) {
+    forget_truncated(folder / other);
+    CHECK(contains(error_of([] { throw_if_truncated(); }), "[DATA-09]"));
+  }
+  forget_truncated(folder / "given_up");
+  CHECK(error_of([] { throw_if_truncated(); }) == "(no error)");
+}
+
 TEST_CASE("a new guard knows nothing of what an earlier one met") {
   const TemporaryFolder folder;
   const auto read_truncated = [&](const std::string& name) {

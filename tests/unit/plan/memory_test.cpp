@@ -224,6 +224,8 @@ TEST_CASE("what lies in a GPU's memory beside the arena, by hand") {
   // Of a row of 65,536 tokens the gradients of one head at a time: 16 bits for each pair, and a number for each query.
   CHECK(plan::memory<WithLongRows>(4, 2).device_workspace ==
         (std::int64_t{2} << 32) + (std::int64_t{4} << 16) + 256 + (4 * 4 + 64) * mebibyte);
+  // None of which a pass forward alone has.
+  CHECK(of_inference<WithLongRows>(4, 2).device_workspace == there.device_workspace);
 }
 
 TEST_CASE("the plan's workspace of attention on a GPU is what cuDNN asks for, in parts where that is much") {

@@ -87,18 +87,27 @@ struct Broken {
   }
   friend constexpr bool operator==(const Broken& a, const Broken& b) { return a.n == b.n && a.names == b.names; }
 };
-template <class Rule> constexpr void add_if_broken(Broken& broken, std::type_identity<Rule>) {
-  if constexpr (!Rule::holds) broken.add(name_of_rule<Rule>, id_of_rule<Rule>);
-}
-/// A list of rules may be one of another.
-template <class... Rules> constexpr void add_if_broken(Broken& broken, std::type_identity<RuleList<Rules...>>) {
-  (add_if_broken(broken, std::type_identity<Rules>{}), ...);
-}
-template <class... Rules> constexpr Broken broken_of(RuleList<Rules...>) {
+
+template <class... Lists> struct Together { using type = RuleList<>; };
+template <class... A> struct Together<RuleList<A...>> { using type = RuleList<A...>; };
+template <class... A, class... B, class... Lists>
+struct Together<RuleList<A...>, RuleList<B...>, Lists...> : Together<RuleList<A..., B...>, Lists...> {};
+
+/// The rules of a list that are broken, also those of lists in it, as a list. They are looked for in types: a function
+/// over all rules of a recipe has a name of ten kilobytes, which g++ takes longer to make than to judge them all.
+template <class Rule, bool holds = Rule::holds> struct BrokenIn { using type = RuleList<>; };
+template <class Rule> struct BrokenIn<Rule, false> { using type = RuleList<Rule>; };
+template <class... Rules> struct BrokenIn<RuleList<Rules...>, false> : Together<typename BrokenIn<Rules>::type...> {};
+
+template <class... Rules> constexpr Broken told_of(RuleList<Rules...>) {
   Broken broken;
-  (add_if_broken(broken, std::type_identity<Rules>{}), ...);
+  (broken.add(name_of_rule<Rules>, id_of_rule<Rules>), ...);
   return broken;
 }
+template <class... Rules> RuleList<Rules...> as_list(const RuleList<Rules...>&);
+/// Of a type that is a list of rules, or is derived from one.
+template <class Rules>
+inline constexpr Broken broken_of = told_of(typename BrokenIn<decltype(as_list(std::declval<Rules>()))>::type{});
 
 inline std::string text(const Broken& broken) {
   std::string text;

@@ -76,9 +76,12 @@ using OfPolicies = AllOf<Each<OfLowRank, how, n_fields(low_rank)>, Each<OfShape,
 
 using Narrowed = AllOf<OfRecipe<WholeRecipe, Given::narrowed>, OfPolicies<Given::narrowed>>;
 using LeftOut = AllOf<OfRecipe<WholeRecipe, Given::not_at_all>, OfPolicies<Given::not_at_all>>;
-using SweptNarrowed = Sweep<GateChanges<Narrowed>>;
-using SweptLeftOut = Sweep<GateChanges<LeftOut>>;
-using SweptEncoder = Sweep<GateChanges<Each<OfModelField, Given::narrowed, n_fields(Encoder::model)>, Encoder>>;
+struct NarrowedChanges : GateChanges<Narrowed> {};
+struct LeftOutChanges : GateChanges<LeftOut> {};
+struct EncoderChanges : GateChanges<Each<OfModelField, Given::narrowed, n_fields(Encoder::model)>, Encoder> {};
+using SweptNarrowed = Sweep<NarrowedChanges>;
+using SweptLeftOut = Sweep<LeftOutChanges>;
+using SweptEncoder = Sweep<EncoderChanges>;
 [[maybe_unused]] const int told = SweptNarrowed::tell() + SweptLeftOut::tell();
 
 /// Whether each field may be left out, in the order of the changes.

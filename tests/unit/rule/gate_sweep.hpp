@@ -47,7 +47,9 @@ constexpr DecoderSpec with(auto change) {
   return model;
 }
 
-/// The changes of a tuple, each of which tells by its `members` what it is about.
+/// The changes of a tuple, each of which tells by its `members` what it is about. A sweep takes a type derived from it,
+/// whose name is short: that of a tuple has up to thirteen kilobytes, and would be part of the name of all that is
+/// swept.
 template <class Tuple, class BaseRecipe = WholeRecipe> struct GateChanges {
   using Base = BaseRecipe;
   static constexpr int n_changes = std::tuple_size_v<Tuple>;

@@ -255,8 +255,8 @@ using Others =
                InGroups<Twice>, InGroups<Named<"layers.*.attention.q.bias">>, OtherCount, LittleMemory, ManyRanks,
                NarrowHeads, UnreadMultiple, ManyParameters, SingleFeature, WideFeedForward, EqualBetas, TwoFeatures,
                ManyTokens, ReducedAlone, WithoutOptimizer, FinalRecipe, OnOtherDevice>;
-using Changes = AllOf<Mistakes, Others>;
-using Swept = Sweep<GateChanges<Changes>>;
+struct MemberChanges : GateChanges<AllOf<Mistakes, Others>> {};
+using Swept = Sweep<MemberChanges>;
 [[maybe_unused]] const int told = Swept::tell();
 
 TEST_CASE("the recipe whose members are to be broken breaks nothing") {

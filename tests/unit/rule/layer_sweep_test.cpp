@@ -203,7 +203,8 @@ using Changes = std::tuple<
     Both<Both<OfBlock<Parallel>, Expecting<Expect{.params = plan::params<OfParallel>}>>,
          CheckpointedBy<Selective<Recompute{.projection = true}>>>,
     ScheduledBy<Empty>, ObservedBy<Empty>>;
-using Swept = Sweep<GateChanges<Changes>>;
+struct LayerChanges : GateChanges<Changes> {};
+using Swept = Sweep<LayerChanges>;
 [[maybe_unused]] const int told = Swept::tell();
 
 TEST_CASE("each change of layers, and of what layers and policies say together, breaks one rule") {

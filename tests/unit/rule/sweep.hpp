@@ -71,7 +71,7 @@ template <class Subject> struct Sweep {
   static constexpr int n_changes = Subject::n_changes;
   template <int i, class X = typename Subject::Base>
   using Changed = typename Subject::template Change<i>::template in<X>;
-  template <class X> static constexpr Broken broken = broken_of(Subject::template rules<X>());
+  template <class X> static constexpr Broken broken = broken_of<decltype(Subject::template rules<X>())>;
 
   template <int... i> static constexpr auto judge_alone(std::integer_sequence<int, i...>) {
     return std::array<Broken, n_changes>{broken<Changed<i>>...};

@@ -13,8 +13,10 @@ namespace monomorph::data {
 using TemplateVariables = std::vector<std::pair<std::string, jinja::Value>>;
 
 /// The members of a JSON object.   @param what names the text, for messages
-/// @throws UsageError [CHAT-20] it is no JSON object, or has a member that the chat itself gives
+/// @throws UsageError [CHAT-20] it is no JSON object, has too many members, or one that the chat itself gives
 TemplateVariables template_variables_of(std::string_view json, std::string_view what);
+/// The same of an object that was read already.
+TemplateVariables template_variables_in(const jinja::Value& object, std::string_view what);
 
 /// Sets those of `more`, in the place of those with the same names.
 void set_variables(TemplateVariables& variables, const TemplateVariables& more);

@@ -26,7 +26,8 @@ struct Arguments {
 struct Sequence {
   std::vector<Value> items;
   bool is_tuple = false;
-  int depth = 1;  ///< of what lies in it
+  int depth = 1;                              ///< of what lies in it
+  std::span<const std::string_view> names{};  ///< by which a tuple's items are attributes, too, if it has some
 };
 
 /// In the order in which keys came.
@@ -100,6 +101,8 @@ class Value {
   /// with all four, the caller sees to it that nothing is: no Error is thrown there that anyone would catch.
   static Value list(std::vector<Value> items);
   static Value tuple(std::vector<Value> items);
+  /// @param names of the items, which must outlive all
+  static Value named_tuple(std::span<const std::string_view> names, std::vector<Value> items);
   /// Makes a dict. Of equal keys the last value counts, at the place of the first.
   static Value dict(std::vector<std::pair<Value, Value>> items);
   static Value iterator(std::vector<Value> items);

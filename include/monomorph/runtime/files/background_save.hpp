@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/runtime/files/checkpoint_folder.hpp>
+#include <monomorph/runtime/machine/computed_by.hpp>
 
 #include <chrono>
 #include <functional>
@@ -11,13 +12,14 @@
 
 namespace monomorph::runtime {
 
-class BackgroundPace;  // these two in src/runtime/files
-class CheckpointInProgress;
+class BackgroundPace;        // in src/runtime/machine
+class CheckpointInProgress;  // in src/runtime/files
 
 /// A checkpoint that is written behind the caller's back, by a thread on each rank; the same bytes as of
 /// save_checkpoint, with the same guarantees. The threads talk to no other rank, so that ranks go on with their
 /// collectives in the meantime: ranks learn from each other that all have written by what is_busy() says, which the
-/// caller brings together, and then call advance(). Threads take little of a processor until somebody waits for them.
+/// caller brings together, and then call advance(). Where the processor computes the steps, threads take little of it
+/// until somebody waits for them.
 /// One at a time may save to a folder.
 class BackgroundSave {
  public:
@@ -25,8 +27,8 @@ class BackgroundSave {
   /// @param parts stay as they are as long as this object lives
   /// @param before_completing called on a thread of rank 0   @throws as save_checkpoint, on all ranks
   BackgroundSave(const std::string& folder, CheckpointMetadata metadata, Communicator& communicator,
-                 std::span<const PartToSave> parts, const Retention& retention,
-                 std::function<void()> before_completing);
+                 std::span<const PartToSave> parts, const Retention& retention, std::function<void()> before_completing,
+                 ComputedBy steps = ComputedBy::cores);
   BackgroundSave(const BackgroundSave&) = delete;
   /// Waits for this rank's thread, which does not rest any more. A checkpoint that is not complete by then is given up.
   ~BackgroundSave();

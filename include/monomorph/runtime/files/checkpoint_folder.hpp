@@ -82,7 +82,7 @@ struct PartToSave {
     const std::function<void()>& before_completing = [] {});
 
 struct PrunedCheckpoints {
-  std::vector<std::string> kept, deleted;  ///< paths, the highest step first
+  std::vector<std::string> kept, deleted;  ///< paths, the highest step first, behind what cut-short saves have left
   std::vector<std::string> warnings;       ///< one line each: what could not be deleted
 };
 

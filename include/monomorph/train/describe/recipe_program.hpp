@@ -6,6 +6,7 @@
 #include <monomorph/policy/model_kind.hpp>
 #include <monomorph/policy/parameter_group.hpp>
 #include <monomorph/runtime/comm/connect_ranks.hpp>
+#include <monomorph/runtime/machine/computed_by.hpp>
 #include <monomorph/spec/attention_mask.hpp>
 #include <monomorph/spec/expectations.hpp>
 #include <monomorph/spec/low_rank_spec.hpp>
@@ -81,6 +82,11 @@ struct RecipeProgram {
   /// @param micro_batch, ranks: as of plan::flops_per_token()
   plan::FlopsPerToken (*flops)(std::int64_t micro_batch, int ranks) = nullptr;
   plan::Memory (*memory)(int dp, std::int64_t micro_batch, int tree_levels) = nullptr;
+  /// Whether it computes in a memory of a device's own, and not in the host's.
+  bool has_own_memory() const { return !memory(1, 1, 0).arena_on_host; }
+  runtime::ComputedBy computed_by() const {
+    return has_own_memory() ? runtime::ComputedBy::device : runtime::ComputedBy::cores;
+  }
   std::vector<MemoryRegion> (*memory_regions)(int dp, std::int64_t micro_batch, int tree_levels) = nullptr;
   plan::PlannedRecipe planned;
   ParameterLayout (*unit_layout)(int unit) = nullptr;  ///< its tensors with their groups

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <monomorph/train/step/session.hpp>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,8 +23,17 @@ using GroupScores = std::vector<std::vector<double>>;
 /// A text of any length, behind a token that begins it, as windows that fit the context, between which all its tokens
 /// but the first are scored once: the first window scores as many as it has, and each further one the next `stride`,
 /// behind as many before them as the context has.
-/// @param stride from 1 to the context
-std::vector<ScoredText> windows_of(std::span<const std::int32_t> ids, std::int64_t context_length, std::int64_t stride);
+class TextWindows {
+ public:
+  /// @param ids must outlive this   @param stride from 1 to the context
+  TextWindows(std::span<const std::int32_t> ids, std::int64_t context_length, std::int64_t stride);
+  std::optional<ScoredText> next();  ///< absent behind the last
+
+ private:
+  std::span<const std::int32_t> ids_;
+  std::int64_t context_length_, stride_;
+  std::int64_t scored_ = 1;  ///< tokens before the next window's first scored one
+};
 
 /// What a session is planned for that scores texts: whole prompts in a pass, and logits of as many tokens as a bounded
 /// buffer holds.

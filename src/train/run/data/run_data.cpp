@@ -8,6 +8,9 @@
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
+#include <monomorph/core/mapped_file.hpp>
+#include <monomorph/core/xxh64.hpp>
+#include <monomorph/data/formats/reference_scores.hpp>
 
 #include <fmt/format.h>
 
@@ -61,6 +64,32 @@ TrainFiles hashes(const data::Loader& loader) {
   return files;
 }
 
+/// The scores that the loader has read, as the loss depends on them in every step.
+TrainFiles hashes_of_scores(const data::Loader& loader) {
+  TrainFiles files;
+  for (std::size_t i = 0; i < loader.n_sets(); ++i) {
+    const std::string path = data::reference_scores_path(loader.set(i).file().path());
+    if (is_utf8(path)) files[path] = static_cast<std::int64_t>(xxh64(MappedFile(path).bytes()));
+  }
+  return files;
+}
+
+[[noreturn]] void refuse_other_tokens(const std::string& path, const std::string& checkpoint) {
+  throw UsageError("DATA-61",
+                   fmt::format("{} has other tokens than when {} was saved, so the run would go on in another order; "
+                               "restore the file, or give what is new a name of its own (data.train)",
+                               in_quotes(path), in_quotes(checkpoint)));
+}
+
+[[noreturn]] void refuse_other_scores(const std::string& path, const std::string& checkpoint) {
+  throw UsageError("PREF-13",
+                   fmt::format("{} has other scores than when {} was saved, so the run would go on beside another "
+                               "reference; restore the file, make it again with the recipe's command reference and the "
+                               "weights.from that the run began with, or start another run in another run.output_dir "
+                               "(data.train)",
+                               in_quotes(path), in_quotes(checkpoint)));
+}
+
 void check_tokenizer(const data::Loader& loader, std::size_t n_ids) {
   for (std::size_t i = 0; i < loader.n_sets(); ++i) {
     const data::TokenDataset& set = loader.set(i);
@@ -104,26 +133,29 @@ data::BatchContents batch_contents(const RecipeProgram& recipe, const PolicyHpar
 }
 
 RunData::RunData(const RecipeProgram& recipe, const Hparams& hparams) : train(train_loader(recipe, hparams)) {
-  check_epochs({}, hparams);
   described.files = train_files = hashes(train);
+  if (recipe.sequences_per_sample > 0) train_files.merge(hashes_of_scores(train));
   const NamedPaths& paths = hparams.data.evaluation.value;
   held_out = open_held_out_sets(recipe, hparams.loss.policy, paths, "data.evaluation");
   for (std::size_t i = 0; i < paths.size(); ++i)
     described.files[paths[i].path] = static_cast<std::int64_t>(held_out[i].loader.tokens_hash());
   PackedTemplate packed = packed_template(train, hparams.data.tokenizer.value);
   described.chat_template = std::move(packed.jinja);
-  note = std::move(packed.note);
-  if (hparams.data.tokenizer.value.empty()) return;
-  const auto tokenizer = read_run_tokenizer(hparams.data.tokenizer.value, recipe);
+  if (!packed.note.empty()) notes.push_back(std::move(packed.note));
+  const std::string& tokenizer_file = hparams.data.tokenizer.value;
+  if (tokenizer_file.empty()) return;
+  auto whole = as_usage_error("the tokeniser", [&] { return data::read_tokenizer(tokenizer_file); });
+  for (std::size_t i = 0; i < train.n_sets(); ++i) check_mask(train.set(i), *whole, hparams, "data.train");
+  for (const auto& [name, loader] : held_out)
+    check_mask(loader.set(), *whole, hparams, field_of_set("data.evaluation", name));
+  if (std::string note = note_tokens_left_out(*whole, tokenizer_file, recipe); !note.empty())
+    notes.push_back(std::move(note));
+  const auto tokenizer = within_vocabulary(std::move(whole), tokenizer_file, recipe);
   // The run's folder takes these over; here all ranks are told what can't be read.
-  as_usage_error("data.tokenizer", [&] { return companions_of_tokenizer(hparams.data.tokenizer.value); });
+  as_usage_error("data.tokenizer", [&] { return companions_of_tokenizer(tokenizer_file); });
   bytes_per_token = data::token_byte_lengths(*tokenizer);
   check_tokenizer(train, bytes_per_token.size());
-  for (std::size_t i = 0; i < train.n_sets(); ++i) check_mask(train.set(i), *tokenizer, hparams, "data.train");
-  for (const auto& [name, loader] : held_out) {
-    check_ids(loader, bytes_per_token);
-    check_mask(loader.set(), *tokenizer, hparams, field_of_set("data.evaluation", name));
-  }
+  for (const auto& [name, loader] : held_out) check_ids(loader, bytes_per_token);
   if (!recipe.objective.over_tokens || !recipe.predicts_next_token) bytes_per_token.clear();
 }
 
@@ -131,10 +163,8 @@ void RunData::check_same_files(const std::string& checkpoint) const {
   for (const auto& [path, hash] : checkpoint_train_files(checkpoint)) {
     const auto found = train_files.find(path);
     if (found == train_files.end() || found->second == hash) continue;
-    throw UsageError("DATA-61",
-                     fmt::format("{} has other tokens than when {} was saved, so the run would go on in another order; "
-                                 "restore the file, or give what is new a name of its own (data.train)",
-                                 in_quotes(path), in_quotes(checkpoint)));
+    if (described.files.contains(path)) refuse_other_tokens(path, checkpoint);
+    refuse_other_scores(path, checkpoint);
   }
 }
 

@@ -22,18 +22,18 @@ struct RunData {
   data::Loader train;
   HeldOutSets held_out;
   std::vector<std::int32_t> bytes_per_token;  ///< by id; empty where bits per byte are not known
-  TrainFiles train_files;
+  TrainFiles train_files;                     ///< and the scores of a reference beside them, by their own paths
   DescribedData described;
-  std::string note;  ///< a line for the user; empty if there is none
+  std::vector<std::string> notes;  ///< lines for the user
 
-  /// @throws UsageError [DATA-60] a set is too short for the run; [DATA-63] one is of another tokeniser;
-  ///   [CHAT-15] so is a loss mask; [RUN-07], [RUN-15]; as the loaders do
+  /// @throws UsageError [DATA-63] a set is of another tokeniser; [CHAT-15] so is a loss mask; [RUN-07], [RUN-15]; as
+  ///   the loaders do
   RunData(const RecipeProgram& recipe, const Hparams& hparams);
 
-  /// @throws UsageError [DATA-61] a file of the checkpoint's run has other tokens now
+  /// @throws UsageError [DATA-61] a file of the checkpoint's run has other tokens now; [PREF-13] other scores
   void check_same_files(const std::string& checkpoint) const;
-  /// Checks the length of a run that goes on from here: samples count as often as they were drawn, those of steps that
-  /// it has gone back behind, too.
+  /// Checks the length of a run that begins, or goes on from here: samples count as often as they were drawn, those of
+  /// steps that it has gone back behind, too.
   /// @throws UsageError [DATA-60] a set is too short for it
   void check_epochs(const RunState& from, const Hparams& hparams) const;
   /// A line for each training set: tokens, share and epochs of a run of `n` samples.

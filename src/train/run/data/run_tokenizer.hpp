@@ -7,7 +7,15 @@
 namespace monomorph::train {
 
 /// The tokeniser of a run's data.
-/// @throws UsageError [RUN-07] it has ids for which the recipe's vocabulary has no room; [FILE-NN], [TOK-NN]
+/// @throws UsageError as within_vocabulary; [FILE-NN], [TOK-NN]
 std::unique_ptr<const data::Tokenizer> read_run_tokenizer(const std::string& file, const RecipeProgram& recipe);
+
+/// A tokeniser without the added tokens for which the recipe's vocabulary has no room: a text that names one has its
+/// letters. Gemma 3's models of texts, for one, come with a token for images, behind their tables' last rows.
+/// @throws UsageError [RUN-07] other ids have no room either
+std::unique_ptr<const data::Tokenizer> within_vocabulary(std::unique_ptr<const data::Tokenizer> whole,
+                                                         const std::string& file, const RecipeProgram& recipe);
+/// A line for the user that names them; empty if there are none.
+std::string note_tokens_left_out(const data::Tokenizer& whole, const std::string& file, const RecipeProgram& recipe);
 
 }  // namespace monomorph::train

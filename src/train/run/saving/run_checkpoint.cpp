@@ -1,5 +1,6 @@
 #include <monomorph/train/run/saving/run_checkpoint.hpp>
 
+#include "core/json_text.hpp"
 #include "train/describe/recipe_facts.hpp"
 #include "train/run/saving/best_counter.hpp"
 #include "train/run/saving/run_metadata.hpp"
@@ -35,7 +36,7 @@ bool same_fact(const std::string& name, const Facts& there, const Facts& here) {
 /// What a checkpoint's run was told. Sections of policies that leave the state as it is are left out if the recipe has
 /// others now, to which their fields mean nothing.
 std::string told(const runtime::CheckpointMetadata& metadata, const RecipeProgram& recipe) {
-  nlohmann::json told = nlohmann::json::parse(metadata.hyperparameters, nullptr, false);
+  nlohmann::json told = parsed_json(metadata.hyperparameters);
   if (!told.is_object()) return metadata.hyperparameters;  // for parse_hparams to say what is wrong
   const Facts here = recipe_facts(recipe), &there = metadata.recipe_facts;
   for (const char* policy : {"schedule", "observer"})

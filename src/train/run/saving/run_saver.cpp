@@ -1,5 +1,7 @@
 #include "train/run/saving/run_saver.hpp"
 
+#include "train/run/saving/best_counter.hpp"
+
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/standard_streams.hpp>
 #include <monomorph/runtime/comm/rank_failure.hpp>
@@ -19,7 +21,8 @@ RunSaver::RunSaver(const RecipeProgram& recipe, const Hparams& hparams, const Tr
       step_(step),
       communicator_(communicator),
       log_(log),
-      staged_(std::move(staged)) {}
+      staged_(std::move(staged)),
+      best_by_(best_counter(recipe, hparams)) {}
 
 /// By rank 0's clock and its view of the folders: what it says in a step is agreed on with the step. While a checkpoint
 /// is in flight, its thread may be looking at the folders, and whatever is missing is found when it ends.
@@ -56,6 +59,8 @@ void RunSaver::wait_and_note() {
   const std::int64_t step = in_flight_->step;
   try {
     note_warnings(in_flight_->save.finish().warnings);
+  } catch (const RankFailure&) {
+    throw;
   } catch (const Error& failure) {
     note_failure(step, failure);
   }
@@ -70,6 +75,7 @@ void RunSaver::settle(const SavedUnlessGoingOn& act) {
     try {
       const auto saved = act();
       if (!saved) return;
+      best_ = in_flight_->best;
       in_flight_.reset();
       note_warnings(saved->warnings);
     } catch (const RankFailure&) {
@@ -78,26 +84,43 @@ void RunSaver::settle(const SavedUnlessGoingOn& act) {
       in_flight_.reset();
       last_saved_ = -1;
       if (!folders_restored(step)) throw;
+      best_.reset();  // what was saved before is gone with them
       must_repeat_ = true;
     }
   });
 }
 
+bool RunSaver::would_be_best(double evaluation) const {
+  const std::optional<double>& best = in_flight_ ? in_flight_->best : best_;
+  return best_by_ && (!best || best_by_->is_better(evaluation, *best));
+}
+
+/// The state as its checkpoint has it, while no other one is in flight. The best is that of the checkpoints that are
+/// there and of this one, so that none names a value that no checkpoint has.
+RunState RunSaver::with_best(const Order& order) const {
+  RunState state = order.state;
+  state.best_evaluation = order.evaluated && would_be_best(*order.evaluated) ? order.evaluated : best_;
+  return state;
+}
+
 void RunSaver::begin(const Order& order) {
   staged_->copy();
   retry_in_restored_folders(order.state.step, [&] {
-    in_flight_.emplace(order.state.step, checkpoint_folder(hparams_),
-                       checkpoint_metadata(recipe_, hparams_, order.state, train_files_, communicator_.size(),
+    const RunState state = with_best(order);
+    in_flight_.emplace(state, checkpoint_folder(hparams_),
+                       checkpoint_metadata(recipe_, hparams_, state, train_files_, communicator_.size(),
                                            order.evaluation),
-                       communicator_, staged_->parts(), order.retention, check_of_ownership());
+                       communicator_, staged_->parts(), order.retention, check_of_ownership(), recipe_.computed_by());
   });
   saved_at_ = std::chrono::steady_clock::now();
 }
 
 void RunSaver::save_at_once(const Order& order) {
   retry_in_restored_folders(order.state.step, [&] {
-    note_warnings(save_run(checkpoint_folder(hparams_), order.retention, recipe_, hparams_, order.state, train_files_,
-                           step_, communicator_, check_of_ownership(), order.evaluation));
+    const RunState state = with_best(order);
+    note_warnings(save_run(checkpoint_folder(hparams_), order.retention, recipe_, hparams_, state, train_files_, step_,
+                           communicator_, check_of_ownership(), order.evaluation));
+    best_ = state.best_evaluation;
   });
   saved_at_ = std::chrono::steady_clock::now();
 }
@@ -124,6 +147,7 @@ void RunSaver::retry_in_restored_folders(std::int64_t step, const std::function<
       throw;
     } catch (const Error&) {
       if (attempts_left <= 1 || !folders_restored(step)) throw;
+      best_.reset();  // as in settle
     }
   }
 }

@@ -33,10 +33,11 @@ class RunSaver {
 
   /// The state to be saved.
   struct Order {
-    RunState state;
+    RunState state;  ///< but for best_evaluation: which checkpoints there are is known here
     runtime::Retention retention;
     std::optional<double> evaluation{};  ///< as of save_run
     bool again = false;                  ///< even if the checkpoint of its step is there
+    std::optional<double> evaluated{};   ///< `evaluation`, on all ranks alike, if it is this run's own
   };
   /// Begins a checkpoint behind the steps, or saves one at once if that is how the run saves; first it waits for the
   /// one in flight. A failure is handled as checkpoint.on_failure says.
@@ -53,6 +54,12 @@ class RunSaver {
   /// The run has gone back to the checkpoint of this step: those that it had saved of later steps are to be saved anew.
   void go_back(std::int64_t step) { last_saved_ = step; }
 
+  /// Whether a state with this evaluation would be the best of those that are saved or being saved. One that could not
+  /// be saved does not count. Alike on all ranks; never where the run does not keep its best.
+  bool would_be_best(double evaluation) const;
+  /// The run goes on from a checkpoint that knew this of the best.
+  void set_best(std::optional<double> best) { best_ = best; }
+
   /// Whether a checkpoint is due because the folders of the last one were removed while it was written.
   bool must_repeat() const { return must_repeat_; }
   std::int64_t failed() const { return n_failed_; }  ///< checkpoints that were not saved, of a run that went on
@@ -60,6 +67,7 @@ class RunSaver {
  private:
   using SavedUnlessGoingOn = std::function<std::optional<runtime::SavedCheckpoint>()>;
   void settle(const SavedUnlessGoingOn& act);
+  RunState with_best(const Order& order) const;
   void begin(const Order& order);
   void save_at_once(const Order& order);
   bool is_wanted(const Order& order);
@@ -77,13 +85,17 @@ class RunSaver {
   Communicator& communicator_;
   RunLog* const log_;
   const std::unique_ptr<StagedState> staged_;
+  const std::optional<runtime::BestCounter> best_by_;
+  std::optional<double> best_;  ///< by best_by_: of what is saved, not of what is in flight
   std::int64_t last_saved_ = -1, n_failed_ = 0;
   bool must_repeat_ = false;
   std::chrono::steady_clock::time_point saved_at_ = std::chrono::steady_clock::now();
   struct Flight {
     template <class... Arguments>
-    Flight(std::int64_t of_step, Arguments&&... of_save) : step(of_step), save(std::forward<Arguments>(of_save)...) {}
+    Flight(const RunState& state, Arguments&&... of_save)
+        : step(state.step), best(state.best_evaluation), save(std::forward<Arguments>(of_save)...) {}
     const std::int64_t step;
+    const std::optional<double> best;  ///< once it is saved
     runtime::BackgroundSave save;
   };
   std::optional<Flight> in_flight_;  // last, as its thread reads what is above

@@ -1,12 +1,9 @@
 #include "train/run/saving/staged_state.hpp"
 
+#include "runtime/memory/copy_past_caches.hpp"
 #include "train/run/saving/state_parts.hpp"
 
-#include <monomorph/runtime/machine/parallel.hpp>
 #include <monomorph/train/step/host_pieces.hpp>
-
-#include <algorithm>
-#include <cstring>
 
 namespace monomorph::train {
 namespace {
@@ -17,19 +14,13 @@ std::int64_t bytes_of(const std::vector<StateTensor>& tensors) {
   return bytes;
 }
 
-/// On all threads, as one alone does not reach what the memory gives.
-void copy_bytes(const std::byte* from, std::byte* to, std::int64_t n) {
-  constexpr std::int64_t at_a_time = std::int64_t{1} << 20;
-  parallel_for((n + at_a_time - 1) / at_a_time, [&](std::int64_t i) {
-    const std::int64_t first = i * at_a_time;
-    std::memcpy(to + first, from + first, static_cast<std::size_t>(std::min(at_a_time, n - first)));
-  });
-}
-
 }  // namespace
 
-StagedState::StagedState(TrainingStep& step, bool writes)
-    : step_(step), tensors_(writes ? all_state(step, true) : std::vector<StateTensor>()), memory_(bytes_of(tensors_)) {
+StagedState::StagedState(TrainingStep& step, bool writes, runtime::ComputedBy steps)
+    : step_(step),
+      tensors_(writes ? all_state(step, true) : std::vector<StateTensor>()),
+      memory_(bytes_of(tensors_)),
+      populating_(memory_.data(), memory_.bytes(), steps) {
   for (const StateTensor& tensor : tensors_) {
     places_.push_back(memory_.take(tensor.view.elements(), tensor.view.dtype).data);
     parts_.push_back(part_of(tensor));
@@ -38,10 +29,12 @@ StagedState::StagedState(TrainingStep& step, bool writes)
 }
 
 void StagedState::copy() {
+  populating_.stop();  // what it has not come to is made sooner by all threads that copy
   HostPieces pieces(step_);
   for (std::size_t i = 0; i < tensors_.size(); ++i)
     pieces.read(tensors_[i].view, [&](const HostPieces::Piece& piece) {
-      copy_bytes(piece.view.data, places_[i] + piece.first * size_of(piece.view.dtype), piece.view.bytes());
+      runtime::copy_past_caches(piece.view.data, places_[i] + piece.first * size_of(piece.view.dtype),
+                                piece.view.bytes());
     });
 }
 

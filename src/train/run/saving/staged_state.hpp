@@ -1,4 +1,6 @@
 #pragma once
+#include "runtime/memory/populating.hpp"
+
 #include <monomorph/runtime/files/checkpoint_folder.hpp>
 #include <monomorph/runtime/memory/arena.hpp>
 #include <monomorph/train/step/training_step.hpp>
@@ -12,9 +14,10 @@ namespace monomorph::train {
 /// step goes on.
 class StagedState {
  public:
-  /// Takes the memory, which nothing fills yet.   @param writes whether this rank saves anything; if not, it is empty
+  /// Takes the memory, whose pages are then made behind the steps.   @param writes whether this rank saves anything; if
+  /// not, it is empty
   /// @throws UsageError [ARENA-02] the system refuses the memory
-  StagedState(TrainingStep& step, bool writes);
+  StagedState(TrainingStep& step, bool writes, runtime::ComputedBy steps = runtime::ComputedBy::cores);
 
   /// Copies the state as it is when all has run that was called before.
   void copy();
@@ -28,6 +31,7 @@ class StagedState {
   Arena memory_;
   std::vector<std::byte*> places_;  ///< of the tensors
   std::vector<runtime::PartToSave> parts_;
+  runtime::Populating populating_;
 };
 
 }  // namespace monomorph::train

@@ -22,14 +22,15 @@ bool choose_async_save_together(const RecipeProgram& recipe, Hparams& hparams, L
   return async_save == AsyncSave::on;
 }
 
-std::unique_ptr<StagedState> make_staged_state(Hparams& hparams, bool may_be_off, TrainingStep& step,
-                                               Communicator& communicator, std::vector<std::string>& notes) {
+std::unique_ptr<StagedState> make_staged_state(const RecipeProgram& recipe, Hparams& hparams, bool may_be_off,
+                                               TrainingStep& step, Communicator& communicator,
+                                               std::vector<std::string>& notes) {
   if (hparams.checkpoint.async_save.value == AsyncSave::off) return nullptr;
   const bool writes = communicator.rank() < communicator.shards();  // further copies of the model write no file
   std::unique_ptr<StagedState> staged;
   together(communicator, "take the memory for checkpoints", [&] {
     try {
-      staged = std::make_unique<StagedState>(step, writes);
+      staged = std::make_unique<StagedState>(step, writes, recipe.computed_by());
     } catch (const UsageError& refusal) {
       if (!may_be_off || refusal.id() != "ARENA-02") throw;
     }

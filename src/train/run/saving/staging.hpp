@@ -21,7 +21,8 @@ bool choose_async_save_together(const RecipeProgram& recipe, Hparams& hparams, L
 /// The memory, where checkpoint.async_save is on. If the system refuses it to a rank, it becomes off. Collective.
 /// @param may_be_off or else that is an error   @param notes receives a line if it becomes off
 /// @throws UsageError [ARENA-02]; [RANK-08] on other ranks
-std::unique_ptr<StagedState> make_staged_state(Hparams& hparams, bool may_be_off, TrainingStep& step,
-                                               Communicator& communicator, std::vector<std::string>& notes);
+std::unique_ptr<StagedState> make_staged_state(const RecipeProgram& recipe, Hparams& hparams, bool may_be_off,
+                                               TrainingStep& step, Communicator& communicator,
+                                               std::vector<std::string>& notes);
 
 }  // namespace monomorph::train

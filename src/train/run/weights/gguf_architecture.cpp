@@ -52,13 +52,17 @@ std::string_view lacking_of_local_layers(const GgufArchitecture& architecture, c
   return "";
 }
 
-/// What llama.cpp can't compute; empty if it can.
+/// What llama.cpp can't compute; empty if it can. A file with tensors that an architecture does not ask for, as others
+/// than llama do not for factors of frequencies, nor qwen3 for a bias behind attention, it does not load.
 std::string_view lacking(const GgufArchitecture& architecture, const PortableModel& portable) {
   const auto& [base, llama3, linear, dynamic, yarn] = portable.model.rotary;
   if (dynamic.original_context.given) return "dynamic scaling of rotary positions";
   const YarnRotaryScaling usual{.factor = yarn.factor, .original_context = yarn.original_context};
   if (yarn.factor != 1 && yarn != usual) return "options of YaRN besides its factor and its original context";
+  if (has_rotary_factors(portable.model) && architecture.name != "llama")
+    return "rotary positions scaled as Llama 3 does it and is no Llama";
   if (portable.mask != AttentionMask{.before = portable.mask.before}) return "attention that looks ahead";
+  if (architecture.name == "qwen3" && portable.model.bias.attention_out) return "a bias of attention's output";
   if (architecture.joins_qkv && portable.model.activation != Activation::gelu_tanh)
     return "another activation than GELU by tanh";
   return architecture.has_local_layers ? lacking_of_local_layers(architecture, portable) : "";
@@ -136,11 +140,15 @@ void refuse_gguf_model(const RecipeProgram& recipe, std::string_view feature) {
 }
 
 const GgufArchitecture& gguf_architecture(const RecipeProgram& recipe, const PortableModel& portable) {
-  const std::string_view model_type = family_for(recipe).model_type;
+  const std::string_view model_type = family_computing(recipe).model_type;
   const auto found = std::ranges::find(architectures, model_type, &GgufArchitecture::model_type);
   if (found == architectures.end()) refuse_gguf_model(recipe, fmt::format("a model of the family {}", model_type));
   if (const std::string_view feature = lacking(*found, portable); !feature.empty()) refuse_gguf_model(recipe, feature);
   return *found;
+}
+
+bool has_rotary_factors(const DecoderSpec& model) {
+  return model.position == Position::rotary && model.rotary.scaling.factor != 1;
 }
 
 double gguf_query_scale(const GgufArchitecture& architecture, const DecoderSpec& model) {

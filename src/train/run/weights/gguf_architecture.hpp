@@ -20,6 +20,9 @@ struct GgufArchitecture {
 /// @throws UsageError [GGUF-01] llama.cpp does not compute what the recipe does
 const GgufArchitecture& gguf_architecture(const RecipeProgram& recipe, const PortableModel& portable);
 
+/// Whether rotary frequencies are scaled as Llama 3 does it, of which llama.cpp wants the factors as a tensor.
+bool has_rotary_factors(const DecoderSpec& model);
+
 /// By what queries are multiplied before llama.cpp does it, so that scores have the model's own multiplier.
 double gguf_query_scale(const GgufArchitecture& architecture, const DecoderSpec& model);
 

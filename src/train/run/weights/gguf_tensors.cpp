@@ -177,7 +177,7 @@ std::vector<GgufTensor> gguf_tensors(const RecipeProgram& recipe, const GgufArch
     };
     tensors.push_back({name, gguf_dtype(dtype), shape_there(parts), give});
   }
-  if (model.rotary.scaling.factor != 1) tensors.push_back(rotary_factors(model));
+  if (has_rotary_factors(model)) tensors.push_back(rotary_factors(model));
   std::ranges::sort(tensors, {}, &GgufTensor::name);
   return tensors;
 }

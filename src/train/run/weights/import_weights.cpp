@@ -1,5 +1,6 @@
 #include "train/run/weights/import_weights.hpp"
 
+#include "core/new_run_folder.hpp"
 #include "train/run/saving/run_metadata.hpp"
 #include "train/weights/adapter_folder.hpp"
 #include "train/weights/companion_files.hpp"
@@ -126,12 +127,14 @@ ImportedWeights import_weights(const RecipeProgram& recipe, const std::string& f
   runtime::CheckpointMetadata metadata = run_metadata(recipe, hparams, {}, 1);
   metadata.counters[std::string(weights_alone)] = std::int64_t{1};
   NonFiniteNumbers numbers;
-  const auto communicator = one_rank();
-  const runtime::SavedCheckpoint saved =
-      runtime::save_checkpoint(output + "/checkpoints", std::move(metadata), *communicator,
-                               parts_of(*source, recipe, numbers), {.latest = 1}, throw_if_truncated);
+  NewRunFolder made(output, "WEIGHTS-06");
   copy_companion_files(folder, output);
   keep_special_token_ids(special_tokens, output);
+  const auto communicator = one_rank();
+  const runtime::SavedCheckpoint saved =  // last, as a run folder without a checkpoint is none
+      runtime::save_checkpoint(output + "/checkpoints", std::move(metadata), *communicator,
+                               parts_of(*source, recipe, numbers), {.latest = 1}, throw_if_truncated);
+  made.keep();
   if (!record_tensors(recipe).empty()) notes.emplace_back(records_begin_anew);
   if (std::string note = source->note_of_reading(); !note.empty()) notes.push_back(std::move(note));
   if (const std::string warning = warning_of(numbers, folder); !warning.empty()) notes.push_back(warning);

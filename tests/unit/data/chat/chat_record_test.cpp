@@ -52,6 +52,23 @@ TEST_CASE("Messages are found in all the shapes that sets of chats have") {
   CHECK(weighted[1].counted);
 }
 
+TEST_CASE("Of members with one name the last counts in chats, too") {
+  const std::string dialogue = R"([{"role": "user", "content": "q\n"}, {"role": "assistant", "content": "ä"}])";
+  check_dialogue(messages_of(R"({"messages": [5], "messages": )" + dialogue + "}"));
+  check_dialogue(messages_of(R"({"conversations": [5], "conversations": )" + dialogue + "}"));
+  check_dialogue(
+      messages_of(R"([{"role": "bot", "content": 5, "weight": 0, "content": "q\n", "role": "user", "weight": 1},
+                                 {"from": "bot", "from": "gpt", "value": 5, "value": "ä"}])"));
+  check_dialogue(
+      messages_of(R"([{"role": "user", "content": [{"type": "image", "text": 5, "text": "q\n", "type": "text"}]},
+                                 {"role": "assistant", "content": "ä", "tool_calls": [{}], "tool_calls": null}])"));
+  CHECK_FALSE(messages_of(R"([{"role": "user", "content": "", "weight": 1, "weight": 0}])")[0].counted);
+  CHECK(contains(refusal(R"([{"role": "user", "role": "bot", "content": "a"}])"), "\"bot\""));
+  CHECK(contains(refusal(R"([{"role": "assistant", "content": "a", "tool_calls": null, "tool_calls": [{}]}])"),
+                 "tool_calls"));
+  CHECK(contains(refusal("{\"messages\": " + dialogue + ", \"messages\": null}"), "CHAT-03"));
+}
+
 TEST_CASE("A record that is no chat is refused with the reason") {
   const auto check = [](const std::string& text, std::initializer_list<const char*> parts) {
     const std::string error = refusal(text);

@@ -75,6 +75,9 @@ TEST_CASE("variables that are no object, or that the chat itself gives, are refu
     CHECK(error_of([&] {
             given("{\"" + name + "\": 1}");
           }).starts_with("[CHAT-20] --template-kwargs has \"" + name + "\", which the chat itself gives"));
+  std::string many = "{";
+  for (int i = 0; i < 65; ++i) many += (i > 0 ? ", \"v" : "\"v") + std::to_string(i) + "\": 1";
+  CHECK(error_of([&] { given(many + "}"); }).starts_with("[CHAT-20] --template-kwargs has more than 64 members"));
   CHECK(error_of([] { given("{\"a\": " + std::string(400, '[') + std::string(400, ']') + "}"); }).starts_with("["));
   CHECK(error_of([] {
           TemplateChoice::named("chatml", given(R"({"enable_thinking": false})"));

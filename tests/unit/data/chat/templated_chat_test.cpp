@@ -160,6 +160,17 @@ TEST_CASE("Tools and calls of tools come to the template as the record has them"
   CHECK(contains(shown(chat_template, messages(answer, R"(, "tools": "[]")")), "[CHAT-04]"));
 }
 
+TEST_CASE("Of members with one name the last comes to the template") {
+  const ModelTemplate chat_template =
+      model_template("{{ tools|tojson if tools else 'none' }};{% for m in messages %}{{ m|tojson }}{% endfor %}");
+  CHECK(shown(chat_template, messages(R"({"role": "user", "content": "No.", "content": "Why?"})",
+                                      R"(, "tools": [1], "tools": [2, {"a": 1, "a": 2.0}])")) ==
+        R"([2, {"a": 2.0}];{"role": "user", "content": "Why?"})");
+  CHECK(contains(shown(chat_template, messages(question, R"(, "tools": [1], "tools": null)")), "none;"));
+  CHECK(contains(shown(chat_template, messages(question, R"(, "tools": [1], "tools": 5)")), "[CHAT-04]"));
+  CHECK(contains(shown(chat_template, R"({"messages": 5, "messages": [)" + question + "]}"), "Why?"));
+}
+
 TEST_CASE("Records and tokenizers that a model's template cannot be used with are refused") {
   const ModelTemplate chat_template = model_template(plain);
   CHECK(contains(shown(chat_template, "{"), "[DATA-02]"));

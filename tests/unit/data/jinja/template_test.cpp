@@ -1,3 +1,4 @@
+#include "data/jinja/operators.hpp"
 #include "unit/data/data_test_support.hpp"
 
 #include <monomorph/data/jinja/template.hpp>
@@ -8,6 +9,7 @@
 #include <sstream>
 
 using namespace monomorph;
+using data::jinja::equal;
 using data::jinja::RenderLimits;
 using data::jinja::Template;
 using data::jinja::Value;
@@ -151,6 +153,66 @@ TEST_CASE("A template that never ends, or that makes too much, ends in one line"
     CHECK((error.starts_with("[JINJA-03]") || error.starts_with("[JINJA-02]")));
     CHECK(error.find('\n') == std::string::npos);
   }
+}
+
+TEST_CASE("Values that hold others twice, and these others, are compared in a bounded number of steps") {
+  // Two lists, or tuples, of 2^40 numbers each, spelled out.
+  const std::string made =
+      "{% set ns = namespace(x=[0], y=[0], a=(0,), b=(0,)) %}{% for i in range(40) %}{% set ns.x = [ns.x, ns.x] %}"
+      "{% set ns.y = [ns.y, ns.y] %}{% set ns.a = (ns.a, ns.a) %}{% set ns.b = (ns.b, ns.b) %}{% endfor %}";
+  const char* const compared[] = {"ns.x == ns.y",
+                                  "ns.x != ns.y",
+                                  "ns.x < ns.y",
+                                  "ns.x in [ns.y]",
+                                  "[ns.y].index(ns.x)",
+                                  "[ns.y].count(ns.x)",
+                                  "[ns.x, ns.y]|unique|list|length",
+                                  "[ns.x, ns.y]|sort|length",
+                                  "([ns.x, ns.y]|max)|length",
+                                  "[{'k': ns.x}, {'k': ns.y}]|groupby('k')|length",
+                                  "{1: ns.x} == {1: ns.y}",
+                                  "{'k': ns.x}.items() == {'k': ns.y}.items()",
+                                  "{ns.a: 1}|length",
+                                  "{1: 2}.get(ns.a)",
+                                  "dict([[ns.a, 1]])|length"};
+  for (const char* const source : compared) {
+    INFO(source);
+    CHECK(refusal(made + "{{ " + source + " }}", RenderLimits{.steps = 100'000}).starts_with("[JINJA-03]"));
+  }
+  CHECK(rendered(made + "{{ {'k': ns.x}.items() is sameas {'k': ns.y}.items() }}") == "False");
+  CHECK(rendered(made + "{{ {'k': ns.x}.values() == {'k': ns.y}.values() }}") == "False");
+  CHECK(refusal(made + "{{ {{'k': ns.x}.items(): 1, {'k': ns.y}.items(): 2}|length }}") ==
+        "[JINJA-02] \"t\", line 1: a dict_items can't be a key");
+}
+
+TEST_CASE("Views of dicts are compared without copies, within the number of steps") {
+  Named variables;
+  for (const auto& [name, from, step] : {std::tuple("up", 0, 1), std::tuple("down", 9'999, -1)}) {
+    std::vector<std::pair<Value, Value>> items;
+    for (int i = 0; i < 10'000; ++i) items.emplace_back(Value(std::to_string(from + step * i)), std::int64_t{1});
+    variables.emplace_back(name, Value::dict(std::move(items)));
+  }
+  const auto compared = [&](const std::string& source, const RenderLimits& limits) {
+    return Template("{{ " + source + " }}", "t").render(variables, limits).text;
+  };
+  for (const std::string part : {"items()", "keys()"}) {
+    const std::string source = "up." + part + " == down." + part;
+    INFO(source);
+    CHECK(compared(source, {.bytes = 10'000}) == "True");
+    CHECK(error_of([&] { compared(source, {.steps = 15'000}); }).starts_with("[JINJA-03]"));
+  }
+}
+
+TEST_CASE("Large dicts of JSON are compared in time that grows with them alone") {
+  const auto dict = [](int from, int step) {
+    std::string json = "{";
+    for (int i = 0, key = from; i < 200'000; ++i, key += step)
+      json += (i ? ", \"" : "\"") + std::to_string(key) + "\": " + std::to_string(key);
+    return value_of_json(json + "}", "a dict");
+  };
+  const Value up = dict(0, 1), down = dict(199'999, -1), other = dict(1, 1);
+  CHECK(equal(up, down));
+  CHECK_FALSE(equal(up, other));
 }
 
 TEST_CASE("Values that hold each other end with the rendering") {

@@ -7,6 +7,8 @@
 
 #include <monomorph/core/error.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <vector>
 
@@ -63,12 +65,19 @@ TEST_CASE("What a column of Parquet holds is written as JSON has it") {
         "\n"
         R"({"whole":-2,"large":0,"real":null,"single":null,"yes":false,"list":[],"pair":["c","d"],"nested":[null]})"
         "\n"
-        R"({"real":1e+300,"single":-2.5,"nested":[]})"
+        R"({"real":1e+300,"single":-2.0,"nested":[]})"
         "\n");
   CHECK(text_of(parquet_fixture("nulls.parquet")) == "{\"text\":\"a\"}\n{}\n{\"text\":\"b\"}\n");
   CHECK(text_of(parquet_fixture("no_rows.parquet")).empty());
   CHECK(text_of(parquet_fixture("not_utf8.parquet")) ==
         "{\"text\":\"good\"}\n{\"text\":\"\xff\xfe\"}\n{\"text\":\"good again\"}\n");
+}
+
+TEST_CASE("A floating-point number of Parquet stays one, whole or large as it may be") {
+  const auto told = [](const std::string& line) { return nlohmann::json::parse(line).dump(); };  // 20.0 is not 20
+  const std::string text = text_of(parquet_fixture("tools.parquet"));
+  CHECK(told(text) == told(read_bytes(parquet_fixture("tools.jsonl"))));
+  CHECK(contains(text, R"("limits":[20.0,-0.0,0.1,1e+05,1e+16,123456789012345683968.0,1e+22,1e-07],"step":1})"));
 }
 
 TEST_CASE("Of a Parquet file only the columns are read that are asked for") {

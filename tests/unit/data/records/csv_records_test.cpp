@@ -79,6 +79,15 @@ TEST_CASE("comma-separated values without an end of the last line, with empty li
   CHECK_FALSE(records.next().has_value());
 }
 
+TEST_CASE("a record of comma-separated values has 64 MiB at most, with the empty lines in it") {
+  const auto refusal_with = [](std::size_t n_empty_lines) {
+    const std::string most(std::size_t{62} << 20, 'a'), newlines(n_empty_lines, '\n');
+    return error_of([&] { rows_of("\"" + most + newlines); });
+  };
+  CHECK(contains(refusal_with(std::size_t{1} << 20), "ends within quotation marks"));
+  CHECK(contains(refusal_with(std::size_t{3} << 20), "goes on within quotation marks for 64 MiB"));
+}
+
 TEST_CASE("comma-separated values that are cut short or malformed are refused with the line of their record") {
   refused("a,b\n\"c\n\nd", {"[DATA-80]", "the record at line 2 of", "rows.csv", "ends within quotation marks"});
   refused("\"", {"[DATA-80]", "line 1", "ends within quotation marks"});

@@ -1,4 +1,5 @@
 #include "data/records/text_input.hpp"
+#include "data/records/text_lines.hpp"
 #include "support/process.hpp"
 #include "unit/data/data_test_support.hpp"
 
@@ -11,6 +12,7 @@
 #endif
 
 using namespace monomorph::data;
+using monomorph::testing::contains;
 using monomorph::testing::ProcessResult;
 using monomorph::testing::read_bytes;
 using monomorph::testing::run_process;
@@ -82,6 +84,21 @@ std::string write(const TemporaryFolder& folder, const std::string& end, const s
 bool same(const std::string& left, const std::string& right) { return left == right; }
 
 }  // namespace
+
+TEST_CASE("a line that is longer than any may be is refused before it is in memory") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "long.jsonl";
+  write_bytes(path, "{}\n" + std::string(LineBuffer::most_line_bytes + (8 << 20), 'x') + "\n{}\n");
+  TextLines lines(path);
+  CHECK(lines.next()->text == "{}");
+  const std::string message = error_of([&] { lines.next(); });
+  CHECK(message.starts_with("[DATA-20] "));
+  CHECK(contains(message, "long.jsonl\", line 2: the line is longer than 67108864 bytes"));
+  write_bytes(path, std::string(LineBuffer::most_line_bytes / 2, 'x') + "\n{}\n");
+  TextLines shorter(path);
+  CHECK(shorter.next()->text.size() == LineBuffer::most_line_bytes / 2);
+  CHECK(shorter.next()->text == "{}");
+}
 
 TEST_CASE("Compressed files read as their text, in pieces of any size and from anywhere") {
   const TemporaryFolder folder;

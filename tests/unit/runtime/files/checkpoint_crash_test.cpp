@@ -19,11 +19,13 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <future>
 #include <random>
+#include <string>
 #include <thread>
 
 namespace checkpoint_crash_test {
@@ -104,15 +106,15 @@ void sleep_up_to(std::chrono::nanoseconds longest, std::mt19937& random) {
 }
 
 /// Mounts a disk of 200 KB over `folder`, seen by this process only. False where neither root nor user namespaces may.
-bool mount_small_disk(const std::string& folder) {
+bool mount_small_disk(const std::string& folder, const char* size = "size=200k") {
   const uid_t user = ::geteuid();
   if (::unshare(CLONE_NEWNS) != 0) {
     if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
     std::ofstream("/proc/self/uid_map") << "0 " << user << " 1";
   }
   return ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
-         ::mount("disk", folder.c_str(), "tmpfs", 0, "size=200k") == 0 &&
-         ::mkdir((folder + "/usable").c_str(), 0700) == 0 && ::rmdir((folder + "/usable").c_str()) == 0;
+         ::mount("disk", folder.c_str(), "tmpfs", 0, size) == 0 && ::mkdir((folder + "/usable").c_str(), 0700) == 0 &&
+         ::rmdir((folder + "/usable").c_str()) == 0;
 }
 
 int status_of(pid_t child) {
@@ -246,6 +248,51 @@ TEST_CASE("a full disk is said to be full: the earlier checkpoint stays and the 
   });
   const int status = WEXITSTATUS(status_of(child));
   if (status == cannot_run) MONOMORPH_SKIP("this machine does not allow mounting a small disk");
+  CHECK(status == 0);
+}
+
+TEST_CASE("a disk that is full of what earlier saves have left has room for the next one") {
+  const TemporaryFolder folder;
+  const pid_t child = start_child([&] {
+    if (!mount_small_disk(folder.path(), "size=1m,nr_inodes=40")) return cannot_run;
+    std::int64_t step = 1;
+    for (const Save save : {save_step, save_step_behind}) {
+      const std::string leftover = folder / ".partial-step_00000001-0badcafe";
+      std::filesystem::create_directory(leftover);
+      for (int i = 0; std::ofstream(leftover + "/" + std::to_string(i)).good(); ++i) {
+      }
+      save(folder.path(), ++step, 1);
+      if (n_entries(folder.path()) != 1) return 2;
+      if (!holds_its_step(CheckpointReader(folder / ("step_0000000" + std::to_string(step))))) return 3;
+    }
+    return 0;
+  });
+  const int status = WEXITSTATUS(status_of(child));
+  if (status == cannot_run) MONOMORPH_SKIP("this machine does not allow mounting a small disk");
+  CHECK(status == 0);
+}
+
+TEST_CASE("where the system gives no thread, whoever waits for a checkpoint writes it, and does not rest") {
+  const TemporaryFolder folder;
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
+  const pid_t child = start_child([&] {
+    if (::geteuid() == 0 && ::setuid(65534) != 0) return cannot_run;  // root may start threads as it likes
+    const rlimit none{0, 0};
+    if (::setrlimit(RLIMIT_NPROC, &none) != 0) return cannot_run;
+    while (std::clock() < CLOCKS_PER_SEC) {  // by which a rest is measured
+    }
+    const StepToSave what(2);
+    const auto communicator = one_rank();
+    const auto taken = duration_of([&] {
+      BackgroundSave save(folder.path(), what.metadata, *communicator, what.parts, {}, [] {});
+      while (!save.advance()) {
+      }
+    });
+    if (taken > std::chrono::seconds(10)) return 2;
+    return holds_its_step(CheckpointReader(folder / "step_00000002")) ? 0 : 3;
+  });
+  const int status = WEXITSTATUS(status_of(child));
+  if (status == cannot_run) MONOMORPH_SKIP("root may not become another user here");
   CHECK(status == 0);
 }
 

@@ -5,6 +5,8 @@
 #include <monomorph/runtime/files/counter_names.hpp>
 #include <monomorph/train/checkpoints/average.hpp>
 
+#include <nlohmann/json.hpp>
+
 #include <array>
 #include <bit>
 #include <filesystem>
@@ -130,6 +132,34 @@ TEST_CASE("what is not finite in a mean is said, and an evaluation is not the me
   const auto counters = runtime::read_checkpoint_metadata(average.path).counters;
   CHECK(counters.size() == 2);
   CHECK(counters.contains("updates"));
+}
+
+TEST_CASE("a mean names the weights that its runs began with only where they are the same") {
+  using nlohmann::json;
+  struct Case {
+    json first, second, of_mean;
+  };
+  const json base{{"weights", {{"from", "base"}, {"vocabulary", "must_match"}}}, {"run", {{"seed", 7}}}};
+  json other = base, empty = base;
+  other["weights"]["from"] = "other";
+  empty["weights"]["from"] = "";
+  for (const bool imported : {false, true})
+    for (const Case& of : {Case{base, base, base}, Case{other, base, empty}, Case{base, empty, empty}}) {
+      CAPTURE(imported, of.first.dump(), of.second.dump());
+      Runs runs;
+      for (const json& told : {of.first, of.second}) {
+        runtime::CheckpointMetadata metadata = metadata_of_step(0);
+        metadata.hyperparameters = told.dump();
+        if (imported) {
+          metadata.step = -std::ssize(runs.checkpoints) - 1;  // as add() counts it up to 0
+          metadata.counters[runtime::weights_alone_counter] = std::int64_t{1};
+        }
+        runs.add({{"w", fp32_tensor({1})}}, metadata);
+      }
+      const auto mean = runtime::read_checkpoint_metadata(runs.average().path);
+      CHECK(mean.step == (imported ? 0 : 2));
+      CHECK(json::parse(mean.hyperparameters) == of.of_mean);
+    }
 }
 
 TEST_CASE("checkpoints without an average are refused by name, and nothing is left behind") {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <set>
 
 using namespace monomorph;
 using namespace monomorph::testing;
@@ -69,6 +70,24 @@ TEST_CASE("pruning leaves what cannot be loaded, and what belongs to no checkpoi
   CHECK(steps_of(pruned.deleted) == Steps{2, 1});
   CHECK(n_entries(folder.path()) == 4);
   CHECK(contains(error_of([&] { runtime::prune_checkpoints(folder.path(), {.latest = 0}, true); }), "[CHECKPOINT-06]"));
+}
+
+TEST_CASE("pruning deletes what saves that were cut short have left") {
+  const TemporaryFolder folder;
+  save_steps(folder.path(), {1});
+  const std::vector<std::string> left{".partial-step_00000002-0000abcd", ".trash-step_00000000"};
+  for (const std::string& name : left) {
+    std::filesystem::create_directories(folder / name);
+    write_bytes(folder / (name + "/rank_00000.safetensors"), "cut short");
+  }
+  for (const bool only_say : {true, false}) {
+    const auto pruned = runtime::prune_checkpoints(folder.path(), {.latest = 1}, only_say);
+    CHECK(pruned.warnings.empty());
+    CHECK(steps_of(pruned.kept) == Steps{1});
+    CHECK(std::set<std::string>(pruned.deleted.begin(), pruned.deleted.end()) ==
+          std::set<std::string>{folder / left[0], folder / left[1]});
+    CHECK(n_entries(folder.path()) == (only_say ? 3 : 1));
+  }
 }
 
 TEST_CASE("a checkpoint is found by its step in a folder of checkpoints and in a run folder") {

@@ -141,6 +141,15 @@ TEST_CASE("of a run that kept a moving average of its weights, the weights alone
   const auto everything = written(with, TensorsToWrite::all, "all");
   CHECK(everything.at("w") != of_average.at("w"));
   CHECK(everything.at("average.w") == of_average.at("w"));
+
+  // Before the first update it is zeros: of a run that was interrupted before it, or has skipped all of its steps.
+  runtime::CheckpointMetadata begun = metadata_of_step(0), skipped = metadata_of_step(5);
+  skipped.counters["updates"] = std::int64_t{0};
+  for (const runtime::CheckpointMetadata& metadata : {begun, skipped}) {
+    const std::string name = "before" + std::to_string(metadata.step);
+    runtime::CheckpointReader before(save_tensors(folder / name, all, metadata));
+    CHECK(written(before, TensorsToWrite::weights, name + "_weights").at("w") == everything.at("w"));
+  }
 }
 
 TEST_CASE("a checkpoint that proves damaged, or a signal, leaves no file behind") {

@@ -127,6 +127,35 @@ TEST_CASE("a text ends before every token that ends texts or turns, and before a
   CHECK(std::string("some ").ends_with(written.texts.at(0).text));
 }
 
+TEST_CASE("a stop text of byte tokens ends a text with its last byte, however many bytes follow it") {
+  Machine machine;
+  machine.tokenizer = data::read_tokenizer(tokenizers + "llama2.json");
+  const auto byte = [&](const std::string& digits) { return machine.tokenizer->find("<0x" + digits + ">").value(); };
+  const std::int32_t a = machine.tokenizer->find("a").value(), newline = byte("0A");
+  // Behind a prompt that is a byte token, too.
+  const auto write = [&](std::vector<std::int32_t> ids, const std::string& stop, std::int64_t max_tokens) {
+    ids.insert(ids.begin(), 0);  // in the place of the prompt
+    ids.resize(static_cast<std::size_t>(context_length), ids.back());
+    GenerationSettings settings = greedy(max_tokens);
+    settings.stop_texts = {stop};
+    return machine.write(ids, settings, {1}).texts.at(0);
+  };
+  const auto check = [](const GeneratedText& text, const std::string& shown, std::size_t tokens, FinishReason reason) {
+    CHECK(text.text == shown);
+    CHECK(text.ids.size() == tokens);
+    CHECK(text.finish_reason == reason);
+  };
+  check(write({a, newline}, "\n", 20), "a", 2, FinishReason::stop);
+  check(write({newline}, "\n", 20), "", 1, FinishReason::stop);
+  check(write({a, newline}, "a\n\n", 20), "", 3, FinishReason::stop);
+  check(write({a, byte("C3"), byte("A9")}, "\u00e9", 20), "a", 3, FinishReason::stop);
+  check(write({a, newline}, "\n", 2), "a", 2, FinishReason::stop);
+  check(write({a, newline}, "\n\n", 2), "a\n", 2, FinishReason::length);
+  // A run that is no text has no newline in it, and what it becomes is known at its end alone.
+  check(write({a, byte("E4"), newline}, "\n", 4), "a\uFFFD\uFFFD\uFFFD", 4, FinishReason::length);
+  check(write({a, byte("E4")}, "\uFFFD", 2), "a", 2, FinishReason::stop);
+}
+
 TEST_CASE("many texts are what each is by itself, however few grow at a time") {
   Machine machine;
   const std::string script = "The quick brown fox jumps over the lazy dog, and the dog sleeps on.";
@@ -224,6 +253,37 @@ TEST_CASE("the token that ends turns by the model's template stands for all that
   CHECK(stop_ids(*tokenizer, folder.path(), other) == std::vector<std::int32_t>{end_of_text, other, 9});
 }
 
+TEST_CASE("a text goes on behind its prompt as both are written together") {
+  const std::string words = "Once upon a na\u00efve time a \U0001F98A said 12.";
+  for (const std::string name :
+       {"qwen2.json", "llama3.json", "llama2.json", "mistral.json", "t5.json", "bpe.model", "unigram.model"}) {
+    const auto tokenizer = data::read_tokenizer(tokenizers + name);
+    const std::vector<std::int32_t> ids = tokenizer->encode(words);
+    const std::string all = tokenizer->decode(ids, true);
+    int n_compared = 0;
+    for (std::size_t n = 1; n < ids.size(); ++n) {
+      const std::vector<std::int32_t> prompt(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(n));
+      const std::string before = tokenizer->decode(prompt, true);
+      if (!all.starts_with(before)) continue;  // it ends within a character
+      std::vector<std::int64_t> passes;
+      Session session(make_owned<RecitingPass>(
+          PassSizes{.tokens = 16, .wanted = 1, .sequences = 2, .pages = 2 * pages_of(context_length)}, ids,
+          tokenizer->vocab_size(), passes));
+      const GenerationSettings settings =
+          greedy(std::min(context_length - std::ssize(prompt), static_cast<std::int64_t>(ids.size() - n)));
+      if (settings.max_tokens < std::ssize(ids) - std::ssize(prompt)) continue;
+      std::string shown;
+      const GeneratedText text =
+          Conversation(session, *tokenizer, settings).answer(prompt, [&](std::string_view more) { shown += more; });
+      CAPTURE(name, before);
+      CHECK(text.text == all.substr(before.size()));
+      CHECK(shown == text.text);
+      ++n_compared;
+    }
+    CHECK(n_compared > 5);
+  }
+}
+
 TEST_CASE("of a conversation only what is new goes through the model") {
   const Machine machine;
   const std::vector<std::int32_t> script =
@@ -276,6 +336,16 @@ TEST_CASE("of a conversation only what is new goes through the model") {
     said.resize(17, 5);
     CHECK(answer(said).size() == 4);
     CHECK(n_tokens() == 1 + 3);
+
+    // An answer that is stopped after two tokens goes on from there.
+    std::string shown;
+    passes.clear();
+    const GeneratedText stopped = conversation.answer(
+        {5}, [&](std::string_view more) { shown += more; }, [&] { return passes.size() == 2; });
+    CHECK(stopped.ids == std::vector<std::int32_t>{script[1], script[2]});
+    CHECK(shown == stopped.text);
+    CHECK(answer({5, script[1], script[2], 7}).size() == 4);
+    CHECK(n_tokens() == 2 + 3);
   }
   CHECK(session.free_pages() == 2);
 }

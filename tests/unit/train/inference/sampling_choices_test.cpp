@@ -50,11 +50,20 @@ TEST_CASE("a model whose makers say nothing of it, or have no such file, leaves 
   }
 }
 
+TEST_CASE("the most probable token may be asked for by top_p, and all of them by top_k") {
+  SamplingSettings settings{.top_k = 3};
+  of_file(R"({"top_p": 0})").apply_to(settings);
+  CHECK(settings.top_p == 1e-9);
+  CHECK(settings.top_k == 3);
+  SamplingChoices{.top_k = 0}.or_else(of_file(R"({"top_k": 20})")).apply_to(settings);
+  CHECK(!settings.top_k);
+}
+
 TEST_CASE("a generation_config.json that says what cannot be is refused by the file's name and the key") {
   for (const auto& [json, key] : {std::pair<std::string, std::string>{R"({"temperature": "hot"})", "temperature"},
                                   {R"({"temperature": -0.5})", "temperature"},
                                   {R"({"temperature": [1]})", "temperature"},
-                                  {R"({"top_p": 0})", "top_p"},
+                                  {R"({"top_p": -0.1})", "top_p"},
                                   {R"({"top_p": 1.5})", "top_p"},
                                   {R"({"top_k": true})", "top_k"},
                                   {R"({"top_k": 1e300})", "top_k"},

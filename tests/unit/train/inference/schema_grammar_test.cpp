@@ -270,6 +270,21 @@ TEST_CASE("a schema by which nothing can be written is refused, and one that can
   CHECK_FALSE(accepts(loop, "1"));
 }
 
+TEST_CASE("of values beside a constant the one that is it can be written") {
+  const ByteGrammar grammar = grammar_of_schema(
+      R"({"items": {"enum": ["a", 1, 1.0, [1, {"b": null}], [1, {"b": false}], [1, {"c": null}], "[1,{\"b\":null}]"],
+                    "const": [1, {"b": null}]}})");
+  CHECK(accepts(grammar, R"([[1,{"b":null}]])"));
+  for (const char* const text : {R"(["a"])", "[1]", R"([[1,{"b":false}]])", R"([[1,{"c":null}]])"})
+    CHECK_FALSE(accepts(grammar, text));
+  const ByteGrammar one = grammar_of_schema(R"({"enum": [1.0, 1, true, "1"], "const": 1})");
+  CHECK(accepts(one, "1"));
+  for (const char* const text : {"1.0", "true", "\"1\""}) CHECK_FALSE(accepts(one, text));
+  CHECK(refusal_of_schema(R"({"enum": ["a"], "const": "b"})").starts_with("schema (wrong) leaves nothing to write"));
+  CHECK(
+      refusal_of_schema(R"({"enum": [1], "const": 1, "type": "string"})").starts_with("schema (wrong) leaves nothing"));
+}
+
 TEST_CASE("schemas that are huge or tangled are read or refused in a moment") {
   const auto repeated = [](int n, const auto& make) {
     std::string text;
@@ -305,6 +320,20 @@ TEST_CASE("schemas that are huge or tangled are read or refused in a moment") {
                      }) +
             ",\"200\":{}}}")
             .starts_with("schema (wrong) leaves nothing to write"));
+  // Alternatives, and values, that come to nothing, but are gone through for each reference to them.
+  for (const std::string& nothing :
+       {"{\"anyOf\":[" + repeated(100'000, [](int) { return std::string("false"); }) + "]}",
+        "{\"type\":\"null\",\"enum\":[" + repeated(100'000, [](int) { return std::string("1"); }) + "]}",
+        "{\"enum\":[\"" + std::string(500'000, 'a') + "\"],\"const\":\"y\"}",
+        "{\"enum\":[{\"" + std::string(500'000, 'a') + "\":0}],\"const\":\"y\"}",
+        "{\"type\":[" + repeated(100'000, [](int) { return std::string("\"null\""); }) + "]}",
+        "{\"properties\":{\"a\":{}},\"required\":[" + repeated(100'000, [](int) { return std::string("\"a\""); }) +
+            "]}"})
+    CHECK(
+        refusal_of_schema(
+            "{\"properties\":{" +
+            repeated(5000, [](int i) { return fmt::format("\"{}\":{{\"anyOf\":[{{\"$ref\":\"#/$defs/b\"}}]}}", i); }) +
+            "},\"$defs\":{\"b\":" + nothing + "}}") == "schema" + large);
   CHECK(refusal_of_schema("{" + repeated(50'000, [](int i) { return fmt::format("\"keyword {}\":1", i); }) + "}") ==
         "schema.keyword 0 (unsupported) is not supported here");
   const std::string long_name(10'000, 'n');

@@ -151,15 +151,17 @@ TEST_CASE("windows score every token but the first once, with as much before it 
     for (const std::int64_t stride : {1, 7, 20, 40}) {
       const auto ids = counting(0, static_cast<std::size_t>(n));
       std::int64_t scored = 1;
-      for (const ScoredText& window : windows_of(ids, context, stride)) {
-        CHECK(std::ssize(window.ids) <= context + 1);
-        CHECK(window.first >= std::min(scored, context + 1 - stride));
-        const auto n_scored = std::ssize(window.ids) - window.first;
+      TextWindows windows(ids, context, stride);
+      while (const auto window = windows.next()) {
+        CHECK(std::ssize(window->ids) <= context + 1);
+        CHECK(window->first >= std::min(scored, context + 1 - stride));
+        const auto n_scored = std::ssize(window->ids) - window->first;
         CHECK(n_scored > 0);
-        CHECK(std::equal(window.ids.begin(), window.ids.end(), ids.begin() + scored - window.first));
+        CHECK(std::equal(window->ids.begin(), window->ids.end(), ids.begin() + scored - window->first));
         scored += n_scored;
       }
       CHECK(scored == n);
     }
-  CHECK(windows_of(counting(0, 1), context, 1).empty());
+  const auto alone = counting(0, 1);
+  CHECK_FALSE(TextWindows(alone, context, 1).next());
 }

@@ -42,6 +42,16 @@ TEST_CASE("What may become a stop text is held back, and nothing else") {
   CHECK(stop.reached());
 }
 
+TEST_CASE("Whether a piece would complete a stop text is said without adding it") {
+  StopTexts stop({"bc"});
+  CHECK(stop.push("ab") == "a");
+  CHECK(stop.would_reach("cd"));
+  CHECK_FALSE(stop.would_reach("d"));
+  CHECK_FALSE(stop.would_reach(""));
+  CHECK_FALSE(stop.reached());
+  CHECK(stop.push("d") == "bd");
+}
+
 TEST_CASE("How a text is cut into pieces changes nothing") {
   std::mt19937 random(3);
   const auto letters = [&](std::size_t n) {

@@ -3,6 +3,8 @@
 
 #include "support/catch.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <string>
 #include <vector>
 
@@ -30,7 +32,8 @@ std::string found_in(const std::string& answer) {
   return whole;
 }
 
-const std::string call = R"({"name": "f", "arguments": {"b": [1, "x"], "a": {}}})", told = R"( f{"b":[1,"x"],"a":{}})";
+const std::string call = R"({"name": "f", "arguments": {"b": [1, "x"], "a": {}}})",
+                  told = R"( f{"b": [1, "x"], "a": {}})";
 
 }  // namespace
 
@@ -48,7 +51,7 @@ TEST_CASE("Calls between marks are found, with text around them or without") {
 
 TEST_CASE("A mark within a string of a call is a part of the string") {
   const std::string quoted = R"({"name": "f", "arguments": {"a": "x</tool_call>\"</tool_call>", "b": "<tool_call>"}})",
-                    quoted_told = R"( f{"a":"x</tool_call>\"</tool_call>","b":"<tool_call>"})";
+                    quoted_told = R"( f{"a": "x</tool_call>\"</tool_call>", "b": "<tool_call>"})";
   CHECK(found_in("<tool_call>" + quoted + "</tool_call>") == "''" + quoted_told);
   CHECK(found_in("a <tool_call>" + quoted + "</tool_call> b <tool_call>" + call + "</tool_call>") ==
         "'a b'" + quoted_told + told);
@@ -60,12 +63,38 @@ TEST_CASE("A mark within a string of a call is a part of the string") {
 
 TEST_CASE("An answer that is objects and nothing else is calls") {
   CHECK(found_in(R"({"name": "get_weather", "parameters": {"place": "Zürich"}})") ==
-        R"('' get_weather{"place":"Zürich"})");
+        R"('' get_weather{"place": "Zürich"})");
   CHECK(found_in(R"( {"type": "function", "name": "f", "parameters": {}} )") == "'' f{}");
   CHECK(found_in(call + "; " + call + "\n" + call) == "''" + told + told + told);
   CHECK(found_in("[" + call + ", " + call + "]") == "''" + told + told);
   CHECK(found_in(R"({"type": "function", "function": )" + call + "}") == "''" + told);
-  CHECK(found_in(R"({"arguments": "{\"a\": 1}", "name": "f"})") == R"('' f{"a":1})");
+  CHECK(found_in(R"({"arguments": "{\"a\": 1}", "name": "f"})") == R"('' f{"a": 1})");
+}
+
+TEST_CASE("Arguments are handed on as the model has written them") {
+  for (const std::string arguments :
+       {R"({"wei":123456789012345678901234})", R"({"x": 0.12345678901234567890123, "y": -0.0, "z": 1E+05})",
+        R"({"huge": [1e400, -1e400, 1e-400]})", R"({"a": 1, "a": 2})", R"({"a": "\u00e9\/é", "1e400": "1e400,]}"})",
+        "{}", "{ }", "{\n  \"a\": [ 1 , {\"arguments\": {}} ]\t,\r\n  \"b\": null\n}"}) {
+    const std::string as_told = "'' f" + arguments;
+    CHECK(found_in(R"({"name": "f", "arguments": )" + arguments + "}") == as_told);
+    CHECK(found_in(R"({"arguments" : )" + arguments + R"( , "name" : "f"})") == as_told);
+    CHECK(found_in(R"({"name": "f", "id": 1e999, "\u0070arameters":)" + arguments + "}") == as_told);
+    CHECK(found_in(R"([{"type": "function", "function": {"name": "f", "arguments": )" + arguments + "}}]") == as_told);
+    CHECK(found_in(R"(<tool_call>{"name": "f", "arguments": )" + arguments + "}</tool_call>") == as_told);
+    CHECK(found_in(R"({"name": "f", "arguments": )" + nlohmann::json(arguments).dump() + "}") == as_told);
+  }
+  // Of members of one name the last counts, as for readers of JSON.
+  CHECK(found_in(R"({"name": "g", "arguments": 5, "name": "f", "arguments": {"a": 01}})").ends_with("01}}'"));
+  CHECK(found_in(R"({"name": "g", "arguments": 5, "name": "f", "arguments": {"a": 0}})") == R"('' f{"a": 0})");
+  CHECK(found_in(call + R"({"name": "get_weather", "arguments": {"a": 1e400}})") ==
+        "''" + told + R"( get_weather{"a": 1e400})");
+  // What is no number of JSON makes no call.
+  for (const std::string number :
+       {"01", "1.", ".5", "+1", "-", "1e", "1e+", "1e400e", "--1", "1 2", "NaN", "0x1", "1true"}) {
+    const std::string answer = R"({"name": "f", "arguments": {"a": )" + number + "}}";
+    CHECK(found_in(answer) == "'" + answer + "'");
+  }
 }
 
 TEST_CASE("What is no call of a tool that there is stays text, every byte of it") {

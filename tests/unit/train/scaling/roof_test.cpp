@@ -67,7 +67,7 @@ TEST_CASE("what is computed again has a roof, too") {
   PlannedRun run{cluster, 1, 32, 1, recipe.strategy(1)};
   const double kept = roof_seconds(recipe, run);
   run.strategy.checkpointing = plan::checkpointing_values<checkpointing::EveryBlock>;
-  CHECK(roof_seconds(recipe, run) > 1.2 * kept);
+  CHECK(roof_seconds(recipe, run) > 1.15 * kept);  // all but each block's last product: 16.6 % of the operations
 }
 
 TEST_CASE("where the hardware is not known there is no roof") {

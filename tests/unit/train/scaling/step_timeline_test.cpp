@@ -5,7 +5,7 @@
 using monomorph::train::StepTimeline;
 
 TEST_CASE("a collective runs beside kernels, and who waits for it waits for the rest") {
-  StepTimeline timeline(0);
+  StepTimeline timeline;
   const double gathered = timeline.communicate(3);
   CHECK(gathered == 3);
   timeline.compute(2);
@@ -18,7 +18,7 @@ TEST_CASE("a collective runs beside kernels, and who waits for it waits for the 
 }
 
 TEST_CASE("collectives run one after the other, and none begins before it is asked for") {
-  StepTimeline timeline(0);
+  StepTimeline timeline;
   CHECK(timeline.communicate(3) == 3);
   CHECK(timeline.communicate(2) == 5);
   timeline.compute(10);
@@ -28,13 +28,12 @@ TEST_CASE("collectives run one after the other, and none begins before it is ask
   CHECK(timeline.now() == 11);
 }
 
-TEST_CASE("kernels are slower while a collective runs, and only then") {
-  StepTimeline timeline(0.5);
-  timeline.communicate(3);
+TEST_CASE("kernels lack the bandwidth that a collective takes") {
+  StepTimeline timeline;
   timeline.compute(1);
-  CHECK(timeline.now() == 1.5);
-  timeline.compute(2);  // a second of it in the 1.5 that are left
-  CHECK(timeline.now() == 4);
+  CHECK(timeline.communicate(3, 0.5) == 4);
   timeline.compute(1);
-  CHECK(timeline.now() == 5);
+  CHECK(timeline.now() == 2.5);
+  CHECK(timeline.exposed() == 0);
+  CHECK(timeline.communicate(0, 0.5) == 2.5);  // there is none
 }

@@ -47,6 +47,9 @@ class WaitingServer {
   }
   std::int64_t written_bytes() const { return written_; }
   std::int64_t connections() const { return server_.connections(); }
+  std::int64_t answering() const { return server_.answering(); }
+  void stop_listening() { server_.stop_listening(); }
+  bool has_streams() const { return !streams_.expired(); }
   std::vector<std::string> hosts() {
     const std::lock_guard lock(mutex_);
     return hosts_;
@@ -63,6 +66,12 @@ class WaitingServer {
     if (request.body == R"("whole")") {
       wait(request.client_is_gone);
       return {.body = R"("answer")"};
+    }
+    if (request.body == R"("late stream")") {
+      const auto mark = std::make_shared<int>();
+      streams_ = mark;
+      wait(request.client_is_gone);
+      return {.stream = [mark](const EventStream& client) { client.write("data: too late\n\n"); }};
     }
     if (request.body == R"("stream")")
       return {.stream = [this](const EventStream& client) {
@@ -99,6 +108,7 @@ class WaitingServer {
   std::mutex mutex_;
   std::string log_;
   std::vector<std::string> hosts_;
+  std::weak_ptr<int> streams_;  ///< those that are late, as long as they are there
   HttpServer server_;
   int port_;
 };
@@ -251,4 +261,47 @@ TEST_CASE("a client that reads nothing of its stream loses its place, and others
   CHECK(server.written_bytes() < 16 << 20);  // what two sockets hold
   Client in_its_place(server, "whole");
   CHECK(contains(in_its_place.read_until(R"("answer")"), "200 OK"));
+}
+
+TEST_CASE("a request counts as being answered until its answer is written") {
+  WaitingServer server;
+  Client whole(server, "whole"), stream(server, "stream");
+  REQUIRE(server.waits(2));
+  CHECK(server.answering() == 2);
+  server.let_answer();
+  CHECK(contains(whole.read_until(R"("answer")"), "200 OK"));
+  stream.read_until("data: last\n\n");
+  CHECK(wait_until(10s, [&] { return server.answering() == 0; }));
+  CHECK(server.connections() == 2);
+}
+
+TEST_CASE("of a server that has stopped listening, what is answered whole is answered, and a stream is refused") {
+  WaitingServer server;
+  Client whole(server, "whole"), stream(server, "late stream");
+  REQUIRE(server.waits(2));
+  server.stop_listening();
+  CHECK(server.has_streams());
+  server.let_answer();
+  CHECK(contains(whole.read_all(), R"("answer")"));
+  const std::string refused = stream.read_all();
+  CAPTURE(refused);
+  CHECK(refused.starts_with("HTTP/1.1 503 Service Unavailable"));
+  CHECK(contains(refused, "the server ends"));
+  CHECK(wait_until(10s, [&] { return !server.has_streams(); }));
+}
+
+TEST_CASE("a stream that begins when the server stops listening has its events, or is refused") {
+  for (int trial = 0; trial < 30; ++trial) {
+    WaitingServer server;
+    server.let_answer();
+    std::vector<std::unique_ptr<Client>> clients;
+    for (int i = 0; i < 16; ++i) clients.push_back(std::make_unique<Client>(server, "stream"));
+    std::this_thread::sleep_for(std::chrono::microseconds(20 * trial));
+    server.stop_listening();
+    for (const auto& client : clients) {
+      const std::string answer = client->read_all();
+      CAPTURE(trial, answer);
+      if (contains(answer, "200 OK")) CHECK(contains(answer, "data: last\n\n"));
+    }
+  }
 }

@@ -2,11 +2,14 @@
 #include "train/serve/scheduler.hpp"
 
 #include "support/catch.hpp"
+#include "support/error_of.hpp"
 #include "told_pass.hpp"
+
+#include <limits>
 
 using namespace monomorph;
 using namespace monomorph::train;
-using monomorph::testing::ToldPass;
+using monomorph::testing::contains, monomorph::testing::ToldPass;
 
 namespace {
 
@@ -105,4 +108,57 @@ TEST_CASE("between two tokens of a text that runs as many prompts begin as fit a
   work.scheduler.run([&] { return work.scheduler.unfinished() == 0; });
   CHECK(work.passes == std::vector<std::int64_t>{2 + 10, 1, 10, 1, 16, 16, 8, 1, 3, 1, 1, 1, 1, 1, 1});
   CHECK(drawn_by_now(*growing) == 10);
+}
+
+TEST_CASE("texts that nobody waits for leave room in the queue, and are not begun") {
+  Work work;
+  Scheduler scheduler(work.session, *work.tokenizer, 2);
+  const auto submits = [&] {
+    auto events = std::make_shared<TextEvents>();
+    std::vector<ServedText> texts;
+    texts.push_back(
+        {.request = {{5}, {}}, .settings = {.max_tokens = 1}, .log_probabilities = std::nullopt, .events = events});
+    return scheduler.submit(std::move(texts)) ? events : nullptr;
+  };
+  const auto first = submits(), second = submits();
+  REQUIRE(second);
+  CHECK(!submits());
+  second->abandon();
+  CHECK(submits());
+  CHECK(!submits());
+  CHECK(scheduler.unfinished() == 2);
+}
+
+TEST_CASE("a prompt that a model whose training diverged is to score fails, whether something is written or not") {
+  for (const std::int64_t max_tokens : {0, 1}) {
+    CAPTURE(max_tokens);
+    Work work;
+    Session diverged{make_owned<ToldPass>(
+        work.tokenizer->vocab_size(), [](std::int64_t) {}, std::numeric_limits<float>::quiet_NaN())};
+    Scheduler scheduler(diverged, *work.tokenizer, 1);
+    const auto events = std::make_shared<TextEvents>();
+    std::vector<ServedText> texts;
+    texts.push_back({.request = {{5, 6, 7}, {}},
+                     .settings = {.max_tokens = max_tokens},
+                     .log_probabilities = 0,
+                     .scores_prompt = true,
+                     .events = events});
+    REQUIRE(scheduler.submit(std::move(texts)));
+    scheduler.run([&] { return scheduler.unfinished() == 0; });
+    const auto event = events->next(std::chrono::steady_clock::now());
+    REQUIRE(event);
+    CHECK(contains(event->failure, "the model's logits are not finite"));
+    CHECK_FALSE(events->next(std::chrono::steady_clock::now()));
+  }
+}
+
+TEST_CASE("a prompt that is only given back needs no pass") {
+  Work work;
+  const auto given_back = work.submit({40, 0});
+  work.scheduler.run([&] { return work.scheduler.unfinished() == 0; });
+  CHECK(work.passes.empty());
+  const auto event = given_back->next(std::chrono::steady_clock::now());
+  REQUIRE(event);
+  CHECK(event->finish == FinishReason::length);
+  CHECK(event->scored.empty());
 }

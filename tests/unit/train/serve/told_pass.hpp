@@ -11,10 +11,11 @@ class ToldPass final : public train::TokenPass {
  public:
   static constexpr std::int64_t tokens_of_pass = 16, context = 64, sequences = 4;
 
-  ToldPass(std::int64_t vocab_size, std::function<void(std::int64_t n_tokens)> tell)
+  /// @param logit of every token
+  ToldPass(std::int64_t vocab_size, std::function<void(std::int64_t n_tokens)> tell, float logit = 0)
       : vocab_size_(vocab_size),
         tell_(std::move(tell)),
-        logits_(static_cast<std::size_t>(tokens_of_pass * vocab_size)) {}
+        logits_(static_cast<std::size_t>(tokens_of_pass * vocab_size), logit) {}
 
   train::PassSizes sizes() const override {
     return {.tokens = tokens_of_pass,

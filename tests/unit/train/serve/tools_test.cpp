@@ -1,5 +1,6 @@
 // What templates are given of requests for chats: tools, messages and variables; and calls of tools in answers, as
 // clients are told.
+#include "train/inference/sampling_choices.hpp"
 #include "train/serve/api_error.hpp"
 #include "train/serve/completion_answer.hpp"
 #include "train/serve/completion_request.hpp"
@@ -144,7 +145,7 @@ TEST_CASE("Calls of tools are told as the API has them, at once and in a stream"
   REQUIRE(choice["message"]["tool_calls"].size() == 2);
   const json first = choice["message"]["tool_calls"][0], second = choice["message"]["tool_calls"][1];
   CHECK(first["type"] == "function");
-  CHECK(first["function"] == json{{"name", "get_weather"}, {"arguments", R"({"place":"Z","day":1})"}});
+  CHECK(first["function"] == json{{"name", "get_weather"}, {"arguments", R"({"place": "Z", "day": 1})"}});
   CHECK(second["function"]["arguments"] == "{}");
   CHECK(first["id"] != second["id"]);
   CHECK_FALSE(first.contains("index"));
@@ -249,6 +250,66 @@ TEST_CASE("Templates are given the variables of a request, in their order, and n
   CHECK(known.refusal(with("{}")) == "(none)");
   const std::string deep = std::string(50, '[') + std::string(50, ']');
   CHECK(model.prompt(with(R"({"all": )" + deep + "}")).starts_with(deep));
+}
+
+TEST_CASE("A template that writes nothing of a chat, or is given too many variables, is the request's mistake") {
+  const monomorph::testing::TemporaryFolder folder;
+  monomorph::testing::write_bytes(
+      folder / "chat_template.jinja",
+      "{% for message in messages if message.role == 'user' %}{{ message.content }}{% endfor %}");
+  const TemplateModel model(folder / "chat_template.jinja");
+  CHECK(model.prompt(body(ask, "")) == "Hot?");
+  CHECK(model.refusal(body(R"({"role": "system", "content": "x"})", "")) ==
+        "400 messages: [JINJA-02] the chat template writes nothing of these messages; give others, or another template "
+        "with --template");
+  json variables;
+  for (int i = 0; i < 64; ++i) variables["v" + std::to_string(i)] = i;
+  CHECK(model.prompt(body(ask, R"(, "chat_template_kwargs": )" + variables.dump())) == "Hot?");
+  variables["one_more"] = 1;
+  CHECK(model.refusal(body(ask, R"(, "chat_template_kwargs": )" + variables.dump()))
+            .starts_with("400 chat_template_kwargs: [CHAT-20] chat_template_kwargs has more than 64 members"));
+}
+
+TEST_CASE("Requests draw as the model's makers want it where they say nothing") {
+  TemplateModel model(fixture_folder + "jinja/templates/qwen2_5.jinja");
+  SamplingChoices{.temperature = 0.6, .top_p = 0.9, .min_p = 0.05, .repetition_penalty = 1.1, .top_k = 20}.apply_to(
+      model.served.settings.sampling);
+  const SamplingSettings usual = model.read(body(ask, "")).settings.sampling;
+  CHECK(usual.temperature == 0.6);
+  CHECK(usual.top_p == 0.9);
+  CHECK(usual.min_p == 0.05);
+  CHECK(usual.repetition_penalty == 1.1);
+  CHECK(usual.top_k == 20);
+  const SamplingSettings said =
+      model.read(body(ask, R"(, "temperature": 1, "top_p": 1, "min_p": 0, "repetition_penalty": 1, "top_k": 7)"))
+          .settings.sampling;
+  CHECK(said.temperature == 1);
+  CHECK(said.top_p == 1);
+  CHECK(said.min_p == 0);
+  CHECK(said.repetition_penalty == 1);
+  CHECK(said.top_k == 7);
+  for (const char* const all : {"0", "-1"})
+    CHECK(!model.read(body(ask, std::string(R"(, "top_k": )") + all)).settings.sampling.top_k);
+}
+
+TEST_CASE("A call without arguments or an id is given to templates as it is") {
+  const monomorph::testing::TemporaryFolder folder;
+  monomorph::testing::write_bytes(folder / "chat_template.jinja",
+                                  "{{ messages[-1].tool_calls[0].function.arguments }}"
+                                  "{{ messages[-1].tool_calls[0].id is defined }}{{ tools }}");
+  const TemplateModel model(folder / "chat_template.jinja");
+  const auto called = [](const std::string& call) {
+    return body(R"({"role": "assistant", "tool_calls": [)" + call + "]}", "");
+  };
+  CHECK(model.prompt(called(R"({"function": {"name": "f", "arguments": ""}})")).starts_with("{}False"));
+  CHECK(model.prompt(called(R"({"id": "a", "function": {"name": "f", "arguments": "{}"}})")).starts_with("{}True"));
+  // A number beyond fp64, which templates have not, leaves them a text.
+  CHECK(model.prompt(called(R"({"function": {"name": "f", "arguments": "{\"a\": 1e400}"}})"))
+            .starts_with(R"({"a": 1e400}False)"));
+  CHECK(model.refusal(called(R"({"function": {"name": "f", "arguments": "[1e400]"}})"))
+            .starts_with("400 messages.0.tool_calls.0.function.arguments"));
+  CHECK(model.refusal(called(R"({"function": {"name": "f", "arguments": "{}\u0000x"}})"))
+            .starts_with("400 messages.0.tool_calls.0.function.arguments: "));
 }
 
 TEST_CASE("Where no tool may be called, what looks like a call is text") {

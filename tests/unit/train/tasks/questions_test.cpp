@@ -1,5 +1,6 @@
 #include "train/tasks/questions.hpp"
 
+#include "core/json_text.hpp"
 #include "train/tasks/multiple_choice.hpp"
 #include "train/tasks/shots.hpp"
 
@@ -7,6 +8,8 @@
 #include "support/error_of.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -150,12 +153,28 @@ TEST_CASE("comma-separated values that are no questions are refused with their l
   CHECK(contains(error_of([&] { read_questions(Benchmark::mmlu, folder / "*_none.csv"); }), "[DATA-74]"));
 }
 
+TEST_CASE("brackets that nothing closes are left in a text, in time that grows with it alone") {
+  const auto context_of = [](const std::string& words) {
+    return questions_of(Benchmark::hellaswag,
+                        fmt::format(R"({{"activity_label": "A", "ctx": {}, "endings": ["one", "two"], "label": "0"}})",
+                                    json_string(words)))[0]
+        .prompt;
+  };
+  const std::string open(1'000'000, '[');
+  CHECK(context_of("x" + open) == "A: x" + open);
+  CHECK(context_of("x" + open + "\n y [z] w") == "A: x" + open + "\n y w");
+  CHECK(context_of("x [a\n[b] c") == "A: x [a\n c");
+}
+
 TEST_CASE("lines that are no questions are refused with their number and what they lack") {
   refused(Benchmark::arc, "", {"[TASK-02]", "questions.jsonl"});
   refused(Benchmark::arc, "{\n", {"[TASK-01]", "line 1"});
   refused(Benchmark::mmlu, "\n[]\n", {"[TASK-01]", "line 2", "JSON object"});
   refused(Benchmark::mmlu, "{\"question\": \"\xff\"}", {"[TASK-01]", "JSON object"});
   refused(Benchmark::arc, std::string(100'000, '['), {"[TASK-01]"});
+  refused(Benchmark::arc,
+          "{\"question\": \"?\", \"x\": " + std::string(1'000'000, '[') + std::string(1'000'000, ']') + "}",
+          {"[TASK-01]", "values lie more than 256 deep in each other"});
   refused(Benchmark::mmlu, std::string("{}\0{}", 5),
           {"[TASK-01]", "line 1", "JSON object: there is a NUL byte (column 3)"});
   refused(Benchmark::mmlu, "\n{\"answer\": 1e400}", {"[TASK-01]", "line 2", "number overflow parsing '1e400'"});

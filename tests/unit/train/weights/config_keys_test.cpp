@@ -55,6 +55,12 @@ TEST_CASE("what published files note beside a model changes nothing, and a featu
         Json{{"unsloth_fixed", true}, {"_num_labels", 5}, {"max_sequence_length", 2048}},
         Json{{"use_mrope", false}, {"gradient_checkpointing", false}}})
     CHECK(facts_with(llama, "llama", noted) == usual);
+  const Json older{{"output_past", true}, {"_flash_attn_2_enabled", true}},
+      of_deepset{{"language", "english"}, {"name", "Bert"}};
+  CHECK(facts_with(llama, "llama", older) == usual);
+  CHECK(facts_with(gpt2, "gpt2", {{"n_special", 0}, {"predict_special_tokens", true}}) == facts_with(gpt2, "gpt2"));
+  CHECK(facts_with(bert, "bert", of_deepset) == facts_with(bert, "bert"));
+  CHECK(facts_with(roberta, "roberta", of_deepset) == facts_with(roberta, "roberta"));
   for (const std::string key : {"use_mrope", "rope_interleaved"}) {
     const std::string refusal = refusal_of(llama, "llama", {{key, true}});
     CHECK(refusal.starts_with("[WEIGHTS-04]"));

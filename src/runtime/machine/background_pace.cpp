@@ -5,7 +5,7 @@
 namespace monomorph::runtime {
 namespace {
 
-constexpr int rest_per_work = 15;
+constexpr int rest_per_work = 31;
 constexpr std::chrono::milliseconds least_work{1};  ///< that is worth a rest
 
 /// Time on a processor: a thread that waits for its disk has had its rest.

@@ -1,0 +1,83 @@
+#pragma once
+#include "recipes.hpp"
+#include "train/scaling/device_memory.hpp"
+#include "train/scaling/step_prediction.hpp"
+#include "train/scaling/strategies.hpp"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace bench::published {
+
+/// Constants of Calibration that depend on how a program runs its kernels.
+struct Programs {
+  double unfused = 0, fused = 0, monomorph = 0;  ///< Calibration::elementwise
+  double attention = 0;                          ///< of FlashAttention-2
+};
+/// How much faster cuDNN's attention is on Hopper: 1.7 to 2.3 times.
+inline constexpr double cudnn_over_flash = 2;
+
+/// A row of bench/scaling/published.csv, in its words.
+struct PublishedRun {
+  std::string model, gpu, network, sharding, recompute, program;
+  int gpus_per_node = 8, gpus = 1;
+  std::int64_t micro_batch = 0, micro_batches = 1;  ///< 0: assumed
+};
+struct Prediction {
+  monomorph::train::StepPrediction step;
+  std::int64_t micro_batch = 0;
+  std::string recompute;
+};
+
+/// Of a micro-batch, where a source does not say: one sequence, or more up to so many.
+inline constexpr std::int64_t assumed_tokens = 8192;
+
+template <class Named> const Named& named(const std::vector<Named>& all, std::string_view name) {
+  const auto found = std::ranges::find(all, name, &Named::name);
+  if (found == all.end()) throw std::runtime_error(fmt::format("no policy {}", name));
+  return *found;
+}
+
+inline monomorph::train::Calibration of_program(monomorph::train::Calibration shared, const Programs& programs,
+                                                std::string_view program) {
+  const bool is_eager = program == "eager", is_own = program == "monomorph";
+  shared.elementwise = is_eager ? programs.unfused : is_own ? programs.monomorph : programs.fused;
+  shared.attention = programs.attention * (is_eager || program == "compiled" ? 1 : cudnn_over_flash);
+  return shared;
+}
+
+inline monomorph::train::PlannedRun planned(const PublishedRun& row, const monomorph::plan::PlannedRecipe& recipe) {
+  using namespace monomorph::train;
+  PlannedRun run{.cluster = {find_gpu(row.gpu), find_network(row.network), row.gpus_per_node},
+                 .ranks = row.gpus,
+                 .micro_batch = row.micro_batch,
+                 .micro_batches = row.micro_batches,
+                 .strategy = {}};
+  if (run.cluster.gpu == nullptr) throw std::runtime_error(fmt::format("no GPU {}", row.gpu));
+  run.strategy.sharding = named(sharding_strategies(row.gpus, row.gpus_per_node), row.sharding).values;
+  if (run.micro_batch == 0) run.micro_batch = std::max<std::int64_t>(1, assumed_tokens / recipe.trunk->context_length);
+  return run;
+}
+
+/// Where a source does not say what is computed again, the least that lets the rank fit.
+inline Prediction predicted(const PublishedRun& row, const monomorph::train::Calibration& calibration) {
+  static const std::vector<std::pair<std::string, std::string>> policies{{"none", "KeepAll"},
+                                                                         {"cheap", "RecomputeCheap"},
+                                                                         {"half", "Fraction<1, 2>"},
+                                                                         {"all", "EveryBlock"}};
+  const monomorph::plan::PlannedRecipe& recipe = planned_recipes().at(row.model);
+  monomorph::train::PlannedRun run = planned(row, recipe);
+  for (const auto& [word, name] : policies) {
+    const bool is_tried = row.recompute.empty() && word != "cheap";
+    if (row.recompute != word && !is_tried) continue;
+    run.strategy.checkpointing = named(monomorph::train::checkpointing_strategies(), name).values;
+    Prediction found{predict(recipe, run, calibration), run.micro_batch, word};
+    if (found.step.fits || !is_tried || word == "all") return found;
+  }
+  throw std::runtime_error(fmt::format("no recomputation {}", row.recompute));
+}
+
+}  // namespace bench::published

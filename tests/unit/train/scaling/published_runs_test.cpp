@@ -1,0 +1,113 @@
+// The predictions for bench/scaling/published.csv by the committed constants: what a change of the model, of a table of
+// hardware or of a plan does to them shows here, before the fit is repeated.
+#include "bench/scaling/published_run.hpp"
+
+#include "support/catch.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+
+using namespace bench::published;
+using namespace monomorph;
+using namespace monomorph::train;
+
+namespace {
+
+const std::filesystem::path folder = std::filesystem::path(MONOMORPH_SOURCE_DIR) / "bench/scaling";
+
+struct Row {
+  std::string source;
+  PublishedRun run;
+  double tokens_per_second = 0;
+  bool is_held_out = false;
+};
+
+std::vector<Row> rows() {
+  std::ifstream table(folder / "published.csv");
+  std::vector<Row> all;
+  std::string line;
+  for (std::getline(table, line); std::getline(table, line);) {
+    std::vector<std::string> cells(1);
+    for (const char c : line) c == ',' ? void(cells.emplace_back()) : cells.back().push_back(c);
+    REQUIRE(cells.size() == 13);
+    Row& row = all.emplace_back();
+    row.source = cells[0];
+    row.run = {.model = cells[1],
+               .gpu = cells[2],
+               .network = cells[3],
+               .sharding = cells[8],
+               .recompute = cells[9],
+               .program = cells[10],
+               .gpus_per_node = std::stoi(cells[4]),
+               .gpus = std::stoi(cells[5]),
+               .micro_batch = cells[6].empty() ? 0 : std::stoll(cells[6]),
+               .micro_batches = std::stoll(cells[7])};
+    row.tokens_per_second = std::stod(cells[11]);
+    row.is_held_out = cells[12] == "held out";
+  }
+  return all;
+}
+
+nlohmann::json constants() { return nlohmann::json::parse(std::ifstream(folder / "constants.json")); }
+
+/// As above, of the predicted time.
+double error(const Row& row, const Calibration& c) {
+  return row.tokens_per_second / predicted(row.run, c).step.tokens_per_second - 1;
+}
+
+double median_size(std::vector<double> errors) {
+  for (double& e : errors) e = std::abs(e);
+  std::ranges::sort(errors);
+  return errors.at(errors.size() / 2);
+}
+
+}  // namespace
+
+TEST_CASE("the constants that are compiled are those of the last fit, for Monomorph's kernels") {
+  const nlohmann::json fitted = constants();
+  const Calibration& c = calibration();
+  const auto same = [&](std::string_view name, double compiled, double factor = 1) {
+    CAPTURE(name);
+    CHECK(compiled == Approx(factor * fitted.at(name).get<double>()).epsilon(5e-3));
+  };
+  same("products_on_ampere", c.products_on_ampere);
+  same("products_on_hopper", c.products_on_hopper);
+  same("products_on_hopper_hbm2e", c.products_on_hopper_hbm2e);
+  same("waiting", c.waiting);
+  same("copies", c.copies);
+  same("network", c.network);
+  same("hop_seconds", c.hop_seconds);
+  same("shared_hop_seconds", c.shared_hop_seconds);
+  same("monomorph", c.elementwise);
+  same("attention", c.attention, cudnn_over_flash);
+}
+
+TEST_CASE("published runs are predicted, half of them within 4 % and nine of ten within 12 %") {
+  const nlohmann::json fitted = constants();
+  const Programs programs{fitted.at("unfused"), fitted.at("fused"), fitted.at("monomorph"), fitted.at("attention")};
+  std::vector<double> held_out;
+  int far = 0;
+  for (const Row& row : rows()) {
+    const double e = error(row, of_program(calibration(), programs, row.run.program));
+    CAPTURE(row.source, row.run.model, row.run.gpu, row.run.gpus, row.run.sharding, row.run.program, e);
+    CHECK(std::abs(e) < 0.4);
+    if (!row.is_held_out) continue;
+    held_out.push_back(e);
+    far += std::abs(e) > 0.12 ? 1 : 0;
+  }
+  REQUIRE(held_out.size() >= 60);
+  CHECK(median_size(held_out) < 0.04);
+  CHECK(10 * far < static_cast<int>(held_out.size()));
+}
+
+TEST_CASE("what describe predicts of Monomorph's own runs on an H200 was measured within 10 %") {
+  int runs = 0;
+  for (const Row& row : rows()) {
+    if (row.run.program != "monomorph") continue;
+    CAPTURE(row.run.model, row.run.micro_batch, row.run.recompute);
+    CHECK(std::abs(error(row, calibration())) < 0.1);
+    ++runs;
+  }
+  CHECK(runs == 12);
+}
