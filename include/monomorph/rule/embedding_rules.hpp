@@ -73,6 +73,26 @@ template <class Objective, class Attention, bool over_sequences, bool within_doc
   }
 };
 
+template <class Objective, bool over_sequences, bool drops_tokens> struct SequencesLoseNoToken {
+  static constexpr bool holds = !over_sequences || !drops_tokens;
+  static consteval void explain() {
+    static_assert(holds,
+                  "[OBJ-10] no expert may have a capacity in a recipe whose objective is over sequences, or padding of "
+                  "one sample would take the places of another's tokens and change how probable they are; leave "
+                  "MixtureSpec::capacity_factor out (docs/rules.md#obj-10)");
+  }
+};
+
+template <class Block> constexpr bool drops_tokens() {
+  if constexpr (requires { Block::MlpPart::is_dropless; })
+    return !Block::MlpPart::is_dropless;
+  else
+    return false;
+}
+template <class R, class... Runs> constexpr bool some_block_drops_tokens(Stack<Runs...>) {
+  return (drops_tokens<typename Runs::template block<R>>() || ...);
+}
+
 /// That an objective fits what the model makes.
 template <class R> consteval auto output_rules() {
   using Objective = objective_of<R>;
@@ -82,7 +102,8 @@ template <class R> consteval auto output_rules() {
       EmbeddingsHaveObjective<Objective, is_given, is_wanted>, ObjectiveHasEmbeddings<Objective, is_given, is_wanted>,
       TextsAreKeptApart<Attention, is_given, bool{Attention::within_documents}>,
       CappedLogitsAreMade<millionths_up(trunk_of<R>.soft_cap.logits), is_given>,
-      SequencesAreKeptApart<Objective, Attention, is_over_sequences<Objective>, bool{Attention::within_documents}>>{};
+      SequencesAreKeptApart<Objective, Attention, is_over_sequences<Objective>, bool{Attention::within_documents}>,
+      SequencesLoseNoToken<Objective, is_over_sequences<Objective>, some_block_drops_tokens<R>(layers_of<R>)>>{};
 }
 
 /// What EmbeddingHead brings.
