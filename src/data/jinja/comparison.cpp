@@ -13,26 +13,23 @@ void look(Budget* budget, std::size_t bytes) {
   if (budget != nullptr) budget->look(bytes);
 }
 
-/// Where the values of a dict's keys are. Texts, which most keys are, are looked up by their hash.
-class KeyedValues {
+/// Where the values of those of a dict's keys are that are texts, as most are: they are looked up by their hash.
+class TextKeys {
  public:
-  KeyedValues(const Dict& dict, Budget* budget) : dict_(dict), budget_(budget) {
+  TextKeys(const Dict& dict, Budget* budget) : budget_(budget) {
     for (const auto& [key, value] : dict.items) {
       const std::string* const text = key.text();
       look(budget, text == nullptr ? 0 : text->size());
       if (text != nullptr) texts_.emplace(*text, &value);
     }
   }
-  const Value* find(const Value& key) const {
-    const std::string* const text = key.text();
-    look(budget_, text == nullptr ? dict_.items.size() * 8 : text->size());
-    if (text == nullptr) return dict_.find(key);
-    const auto found = texts_.find(*text);
+  const Value* find(const std::string& key) const {
+    look(budget_, key.size());
+    const auto found = texts_.find(key);
     return found == texts_.end() ? nullptr : found->second;
   }
 
  private:
-  const Dict& dict_;
   Budget* budget_;
   std::unordered_map<std::string_view, const Value*> texts_;
 };
@@ -50,11 +47,15 @@ template <class... Kinds> bool hold_same(const Value& left, const Value& right) 
 /// be the same where they are one and the same, and others are compared within a budget, as they never come to an end.
 class Comparer {
  public:
-  /// @param budget null for values that are trees, as those of JSON and the keys of dicts are
+  /// @param budget null for values that are trees, as those of JSON are
   explicit Comparer(Budget* budget) : budget_(budget) {}
 
   bool equal(const Value& left, const Value& right) const {
     if (budget_ != nullptr) budget_->step();
+    return equal_keys(left, right);
+  }
+  /// The same, but only what lies in the two is counted, not that they are compared.
+  bool equal_keys(const Value& left, const Value& right) const {
     if (left.is_number() && right.is_number()) {
       if (left.integer() && right.integer()) return *left.integer() == *right.integer();
       return *left.number() == *right.number();
@@ -66,6 +67,13 @@ class Comparer {
     if (const auto* const range = left.as<Range>()) return equal_ranges(*range, *right.as<Range>());
     if (const auto* const view = left.as<DictView>()) return equal_views(*view, *right.as<DictView>());
     return left.is_none() || left.is_undefined() || hold_same<Namespace, Iterator, const Callable, Loop>(left, right);
+  }
+
+  const Value* find(const Dict& dict, const Value& key) const {
+    look(budget_, dict.items.size() * 8);
+    const auto is_key = [&](const auto& item) { return equal_keys(item.first, key); };
+    const auto found = std::ranges::find_if(dict.items, is_key);
+    return found == dict.items.end() ? nullptr : &found->second;
   }
 
   std::partial_ordering order(const Value& left, const Value& right, std::string_view sign) const {
@@ -98,13 +106,13 @@ class Comparer {
   bool equal_dicts(const Dict& left, const Dict& right, bool by_keys = false) const {
     if (&left == &right) return true;
     if (left.items.size() != right.items.size()) return false;
-    std::optional<KeyedValues> values;
+    std::optional<TextKeys> texts;
     for (std::size_t i = 0; i < left.items.size(); ++i) {
       const auto& [key, value] = left.items[i];
       const Value* other = &right.items[i].second;
       if (!equal(key, right.items[i].first)) {
-        if (!values) values.emplace(right, budget_);
-        other = values->find(key);
+        if (!texts) texts.emplace(right, budget_);
+        other = key.is_text() ? texts->find(*key.text()) : find(right, key);
       }
       if (other == nullptr || (!by_keys && !equal(value, *other))) return false;
     }
@@ -142,6 +150,12 @@ bool is_same(const Value& left, const Value& right) {
 }
 bool equal(const Value& left, const Value& right) { return Comparer(nullptr).equal(left, right); }
 bool equal(Budget& budget, const Value& left, const Value& right) { return Comparer(&budget).equal(left, right); }
+bool equal_keys(Budget* budget, const Value& left, const Value& right) {
+  return Comparer(budget).equal_keys(left, right);
+}
+const Value* find_value(Budget& budget, const Dict& dict, const Value& key) {
+  return Comparer(&budget).find(dict, key);
+}
 std::partial_ordering order(Budget& budget, const Value& left, const Value& right, std::string_view sign) {
   return Comparer(&budget).order(left, right, sign);
 }

@@ -34,14 +34,13 @@ Value Interpreter::of(const SequenceLiteral& sequence) {
 }
 
 Value Interpreter::of(const DictLiteral& dict) {
-  budget_.make(dict.items.size() * sizeof(Value), dict.items.size() / 8 + 2);  // each key is compared with the others
   std::vector<std::pair<Value, Value>> items;
   for (const auto& [key_expression, value_expression] : dict.items) {
     Value key = evaluate(key_expression);
     require_hashable(budget_, key);
     items.emplace_back(std::move(key), evaluate(value_expression));
   }
-  return Value::dict(std::move(items));
+  return dict_of(budget_, std::move(items));
 }
 
 Value Interpreter::of(const AttributeOf& attribute_of) {
@@ -126,6 +125,7 @@ Arguments Interpreter::arguments_of(const CallArguments& arguments) {
     if (more.dict() == nullptr) fail("** takes a dict, not {}", more.type_name());
     for (const auto& [key, value] : more.dict()->items) {
       if (!key.is_text()) fail("arguments by name have texts as names, not {}", key.type_name());
+      budget_.look(key.text()->size() + sizeof(Value));
       result.named.emplace_back(*key.text(), value);
     }
   }

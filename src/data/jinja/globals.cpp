@@ -41,17 +41,16 @@ std::vector<std::pair<Value, Value>> pairs_of(Budget& budget, std::string_view f
     }
   }
   for (const auto& [name, value] : arguments.named) pairs.emplace_back(Value(name), value);
-  budget.make(pairs.size() * sizeof(Value), pairs.size() / 8 + 2);  // each key is compared with the others
   return pairs;
 }
 
 Value dict(Interpreter& interpreter, const Arguments& arguments) {
-  return Value::dict(pairs_of(interpreter.budget(), "dict", arguments));
+  return dict_of(interpreter.budget(), pairs_of(interpreter.budget(), "dict", arguments));
 }
 
 Value name_space(Interpreter& interpreter, const Arguments& arguments) {
   Variables attributes;
-  const Value values = Value::dict(pairs_of(interpreter.budget(), "namespace", arguments));
+  const Value values = dict_of(interpreter.budget(), pairs_of(interpreter.budget(), "namespace", arguments));
   for (const auto& [key, value] : values.dict()->items) {
     if (!key.is_text()) fail("attributes of a namespace have texts as names");
     if (key.text()->starts_with('_')) fail("attributes of a namespace can't begin with an underscore");

@@ -42,9 +42,9 @@ Value refuse_change(Interpreter&, const Value& self, const Arguments&) {
 
 Value get(Interpreter& interpreter, const Value& self, const Arguments& arguments) {
   const BoundArguments bound("get", arguments, {"key", "default"}, 1);
-  interpreter.budget().look(self.dict()->items.size() * 8);
-  require_hashable(interpreter.budget(), bound.value(0));
-  if (const Value* const found = self.dict()->find(bound.value(0))) return *found;
+  Budget& budget = interpreter.budget();
+  require_hashable(budget, bound.value(0));
+  if (const Value* const found = find_value(budget, *self.dict(), bound.value(0))) return *found;
   return bound.at(1) != nullptr ? bound.value(1) : Value();
 }
 

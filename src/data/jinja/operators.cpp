@@ -229,10 +229,7 @@ bool is_true(const Value& value) {
 
 bool contains(Budget& budget, const Value& container, const Value& item) {
   if (const std::string* const text = container.text()) return is_part_of(budget, *text, item);
-  if (const Dict* const dict = container.dict()) {
-    budget.look(dict->items.size() * 8);
-    return dict->find(item) != nullptr;
-  }
+  if (const Dict* const dict = container.dict()) return find_value(budget, *dict, item) != nullptr;
   const auto is_item = [&](const Value& one) { return equal(budget, one, item); };
   if (const Sequence* const sequence = container.sequence()) {
     budget.look(sequence->items.size() * sizeof(Value));
@@ -344,8 +341,7 @@ Value item_of(Budget& budget, const Value& object, const Value& key) {
   require_defined(object);
   budget.step();
   if (const Dict* const dict = object.dict()) {
-    budget.look(dict->items.size() * 8);
-    if (const Value* const found = dict->find(key)) return *found;
+    if (const Value* const found = find_value(budget, *dict, key)) return *found;
   } else if (const Sequence* const sequence = object.sequence()) {
     if (const auto place = place_of(key, sequence->items.size())) return sequence->items[*place];
   } else if (const std::string* const text = object.text()) {

@@ -1,5 +1,6 @@
 #include "data/jinja/percent_format.hpp"
 
+#include "data/jinja/operators.hpp"
 #include "data/jinja/value_text.hpp"
 #include "data/text/python_text.hpp"
 
@@ -63,7 +64,7 @@ class PercentFormat {
     by_name_ = true;
     const Dict* const dict = values_.dict();
     if (dict == nullptr) fail("a text to format names its values, and is not given a dict");
-    const Value* const value = dict->find(std::string_view(key));
+    const Value* const value = find_value(budget_, *dict, key);
     if (value == nullptr) fail("a text to format names {}, which is not given", python::repr_of_text(key));
     return *value;
   }

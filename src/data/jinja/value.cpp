@@ -35,24 +35,43 @@ Value sequence_of(std::vector<Value> items, bool is_tuple, std::span<const std::
 /// Where the keys of a dict that grows stand. Texts, which are most keys, are looked up by their hash.
 class KeyPlaces {
  public:
-  explicit KeyPlaces(const Dict& dict) : dict_(dict) {}
+  KeyPlaces(const Dict& dict, Budget* budget) : dict_(dict), budget_(budget) {}
   /// Nothing: the key is new, and will be the next item's.
   std::optional<std::size_t> find_or_add(const Value& key) {
     if (const std::string* const text = key.text()) {
+      if (budget_ != nullptr) budget_->look(text->size());
       const auto [place, is_new] = texts_.try_emplace(*text, dict_.items.size());
       return is_new ? std::nullopt : std::optional(place->second);
     }
     for (const std::size_t place : others_)
-      if (equal(dict_.items[place].first, key)) return place;
+      if (equal_keys(budget_, dict_.items[place].first, key)) return place;
     others_.push_back(dict_.items.size());
     return std::nullopt;
   }
 
  private:
   const Dict& dict_;
+  Budget* budget_;
   std::unordered_map<std::string, std::size_t> texts_;
   std::vector<std::size_t> others_;
 };
+
+/// @param budget null for keys in which none lies twice
+Value made_dict(Budget* budget, std::vector<std::pair<Value, Value>> items) {
+  Dict dict;
+  KeyPlaces places(dict, budget);
+  int most = 0;
+  for (auto& [key, value] : items) {
+    most = std::max({most, key.depth(), value.depth()});
+    if (const auto place = places.find_or_add(key)) {
+      dict.items[*place].second = std::move(value);
+    } else {
+      dict.items.emplace_back(std::move(key), std::move(value));
+    }
+  }
+  dict.depth = checked_depth(most + 1);
+  return Value(std::shared_ptr<const Dict>(std::make_shared<Dict>(std::move(dict))));
+}
 
 /// Builds a value out of what nlohmann's parser meets. Dicts keep the order of their keys, and however many these are,
 /// each costs the same.
@@ -107,10 +126,6 @@ class JsonValueBuilder {
 
 }  // namespace
 
-const Value* Dict::find(const Value& key) const {
-  const auto found = std::ranges::find_if(items, [&](const auto& item) { return equal(item.first, key); });
-  return found == items.end() ? nullptr : &found->second;
-}
 const Value* Dict::find(std::string_view key) const {
   const auto found = std::ranges::find_if(items, [&](const auto& item) {
     const std::string* const text = item.first.text();
@@ -133,20 +148,11 @@ Value Value::named_tuple(std::span<const std::string_view> names, std::vector<Va
   return sequence_of(std::move(items), true, names);
 }
 
-Value Value::dict(std::vector<std::pair<Value, Value>> items) {
-  Dict dict;
-  KeyPlaces places(dict);
-  int most = 0;
-  for (auto& [key, value] : items) {
-    most = std::max({most, key.depth(), value.depth()});
-    if (const auto place = places.find_or_add(key)) {
-      dict.items[*place].second = std::move(value);
-    } else {
-      dict.items.emplace_back(std::move(key), std::move(value));
-    }
-  }
-  dict.depth = checked_depth(most + 1);
-  return Value(std::shared_ptr<const Dict>(std::make_shared<Dict>(std::move(dict))));
+Value Value::dict(std::vector<std::pair<Value, Value>> items) { return made_dict(nullptr, std::move(items)); }
+
+Value dict_of(Budget& budget, std::vector<std::pair<Value, Value>> items) {
+  budget.make(items.size() * sizeof(Value), items.size() / 8 + 2);  // each key is compared with the others
+  return made_dict(&budget, std::move(items));
 }
 
 Value Value::iterator(std::vector<Value> items) {

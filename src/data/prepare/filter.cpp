@@ -19,15 +19,15 @@ namespace {
 class RecordCondition {
  public:
   /// @param skipped a report of lines that are no documents; may be empty
-  RecordCondition(const std::string& expression, std::string path, const std::string& skipped)
-      : expression_(expression), path_(std::move(path)), lines_(path_) {
+  RecordCondition(const std::string& expression, const std::string& path, const std::string& skipped)
+      : expression_(expression), file_(path) {
     if (!skipped.empty()) skipped_.emplace(skipped);
   }
 
   bool holds_for_next() {
     const auto line = next_line();
     if (!line) throw_mismatch("fewer lines than the packed file has documents");
-    return expression_.holds(*line, path_);
+    return expression_.holds(*line, file_.path());
   }
 
   /// To be called after the last document.
@@ -37,13 +37,14 @@ class RecordCondition {
     const std::vector<std::string> fields = expression_.fields_never_found();
     if (fields.empty()) return;
     throw Error("DATA-44", fmt::format("no record of {} has the field {}; correct its name, or ask exists({})",
-                                       in_quotes(path_), in_quotes(fields.front()), fields.front()));
+                                       in_quotes(file_.path()), in_quotes(fields.front()), fields.front()));
   }
 
  private:
+  /// Of any length, as packing may have skipped it for that.
   std::optional<Line> next_line() {
-    auto line = lines_.next();
-    while (line && skipped_ && skipped_->contains(line->number)) line = lines_.next();
+    auto line = lines_.next_of_any_length(file_);
+    while (line && skipped_ && skipped_->contains(line->number)) line = lines_.next_of_any_length(file_);
     return line;
   }
 
@@ -51,12 +52,12 @@ class RecordCondition {
     throw Error("DATA-46",
                 fmt::format("{} has {}; give the file that the set was packed from and, if packing skipped lines, its "
                             "report of them with --skipped",
-                            in_quotes(path_), what));
+                            in_quotes(file_.path()), what));
   }
 
   RecordExpression expression_;
-  std::string path_;
-  LineReader lines_;
+  InputFile file_;
+  LineBuffer lines_;
   std::optional<SkippedLines> skipped_;
 };
 

@@ -7,6 +7,8 @@
 #include <monomorph/data/records/input_file.hpp>
 #include <monomorph/data/work/work_counter.hpp>
 
+#include <fmt/format.h>
+
 #include <limits>
 #include <optional>
 
@@ -17,8 +19,8 @@ namespace {
 /// them.
 class IndexCheck {
  public:
-  IndexCheck(LineReader& lines, Findings& findings, WorkCounter& counter)
-      : lines_(lines), findings_(findings), counter_(counter), line_(lines_.next()) {}
+  IndexCheck(InputFile& file, Findings& findings, WorkCounter& counter)
+      : file_(file), findings_(findings), counter_(counter), line_(lines_.next_of_any_length(file_)) {}
 
   void check(DocumentSpan span) {
     const std::int64_t number = n_documents_++;
@@ -27,9 +29,9 @@ class IndexCheck {
       ++n_beyond_;
       return;
     }
-    if (span.offset != line_->offset || span.length != line_->text.size()) {
+    if (span.offset != line_->offset || span.length != line_->n_bytes) {
       findings_.add("document {} is said to have {} bytes at byte {}, and line {} has {} at {}", number, span.length,
-                    span.offset, line_->number, line_->text.size(), line_->offset);
+                    span.offset, line_->number, line_->n_bytes, line_->offset);
     }
     const bool is_of_line = span.offset >= line_->offset || span.offset + span.length > line_->offset;
     if (!is_of_line) return;
@@ -52,8 +54,8 @@ class IndexCheck {
   /// Lines that end there or before are in no document.
   void pass_lines_before(std::uint64_t offset) {
     std::int64_t n_missing = 0, first_missing = 0;
-    for (; line_ && line_->offset + line_->text.size() < offset; next_line()) {
-      if (line_->text.size() > longest_line_bytes || find_problem() != nullptr) continue;
+    for (; line_ && line_->offset + line_->n_bytes < offset; next_line()) {
+      if (line_->n_bytes > longest_line_bytes || find_problem() != nullptr) continue;
       if (n_missing++ == 0) first_missing = line_->number;
     }
     if (n_missing == 0) return;
@@ -62,18 +64,25 @@ class IndexCheck {
   }
 
   void next_line() {
-    counter_.add(line_->text.size() + 1);
-    line_ = lines_.next();
+    counter_.add(line_->n_bytes + 1);
+    line_ = lines_.next_of_any_length(file_);
   }
 
   /// Why the line is no document.
   const LineProblem* find_problem() {
-    padded_.assign(line_->text).append(LineBlock::padding_bytes, ' ');
-    result_ = parser_.check(std::string_view(padded_).substr(0, line_->text.size()));
+    if (line_->is_passed_over()) {
+      result_ =
+          LineProblem{"DATA-20", fmt::format("the line is {} bytes long, and one of more than {} is not looked at",
+                                             line_->n_bytes, LineBuffer::most_line_bytes)};
+    } else {
+      padded_.assign(line_->text).append(LineBlock::padding_bytes, ' ');
+      result_ = parser_.check(std::string_view(padded_).substr(0, line_->text.size()));
+    }
     return std::get_if<LineProblem>(&result_);
   }
 
-  LineReader& lines_;
+  InputFile& file_;
+  LineBuffer lines_;
   Findings& findings_;
   WorkCounter& counter_;
   std::optional<Line> line_;  ///< the next one
@@ -89,9 +98,9 @@ VerifySummary verify_index(const std::string& path, const std::string& json_line
                            const ProgressCallback& progress) {
   Findings findings(report);
   const MappedFile index(path);
-  LineReader lines(json_lines);
-  WorkCounter counter(progress, lines.file_bytes());
-  IndexCheck check(lines, findings, counter);
+  InputFile file(json_lines);
+  WorkCounter counter(progress, file.regular_file_bytes());
+  IndexCheck check(file, findings, counter);
   const bool readable = findings.check([&] {
     for_each_span(index.bytes(), path, [&](DocumentSpan span) {
       check.check(span);

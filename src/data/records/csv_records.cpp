@@ -17,7 +17,11 @@ constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 /// What is wrong with a record.
 struct Malformed {
   std::string_view what;
+  std::string_view advice = "write it as RFC 4180 has it";
 };
+
+/// However empty a field is, it takes memory; nobody asks a question with so many.
+constexpr std::size_t most_fields = 1024;
 
 /// The fields of one record, line by line.
 class Fields {
@@ -44,6 +48,8 @@ class Fields {
       else
         fields_.back() += character;
     } else if (character == ',') {
+      if (fields_.size() == most_fields)
+        throw Malformed{"has more than 1,024 fields", "give a file whose records have fewer"};
       fields_.emplace_back();
       state_ = State::begins;
     } else if (state_ == State::begins && character == '"') {
@@ -86,8 +92,8 @@ std::optional<CsvRecord> CsvRecords::next() {
     }
     return CsvRecord{begin, std::move(fields).taken()};
   } catch (const Malformed& wrong) {
-    throw UsageError("DATA-80", fmt::format("the record at line {} of {} {}; write it as RFC 4180 has it", begin,
-                                            in_quotes(lines_.path()), wrong.what));
+    throw UsageError("DATA-80", fmt::format("the record at line {} of {} {}; {}", begin, in_quotes(lines_.path()),
+                                            wrong.what, wrong.advice));
   }
 }
 

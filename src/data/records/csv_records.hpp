@@ -24,7 +24,8 @@ class CsvRecords {
  public:
   /// @throws as TextInput
   explicit CsvRecords(const std::string& path) : lines_(path) {}
-  /// Nothing at the end.   @throws UsageError [DATA-80] a record is cut short or malformed; as TextInput::read_some
+  /// Nothing at the end.   @throws UsageError [DATA-80] a record is cut short, malformed or too large; as
+  /// TextLines::next
   std::optional<CsvRecord> next();
 
  private:

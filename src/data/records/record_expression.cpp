@@ -210,8 +210,7 @@ bool RecordExpression::holds(const Line& line, const std::string& path) {
                 fmt::format("{}, line {} (byte {}): {}{}", in_quotes(path), line.number, line.offset, problem.reason,
                             problem.id == "DATA-02" ? "; every line must be one JSON value" : ""));
   };
-  if (line.text.size() > longest_line_bytes)
-    refuse(too_long_failure(line.offset, line.offset + line.text.size()).problem);
+  if (line.n_bytes > longest_line_bytes) refuse(too_long_failure(line.offset, line.offset + line.n_bytes).problem);
   State& state = *state_;
   state.padded.assign(line.text).append(LineBlock::padding_bytes, '\0');
   const std::string_view text = std::string_view(state.padded).substr(0, line.text.size());

@@ -34,8 +34,7 @@ struct Sequence {
 struct Dict {
   std::vector<std::pair<Value, Value>> items;
   int depth = 1;
-  const Value* find(const Value& key) const;
-  const Value* find(std::string_view key) const;
+  const Value* find(std::string_view key) const;  ///< null if there is none
 };
 
 /// What `namespace()` makes: the one value that a template may change.

@@ -185,6 +185,59 @@ TEST_CASE("Values that hold others twice, and these others, are compared in a bo
         "[JINJA-02] \"t\", line 1: a dict_items can't be a key");
 }
 
+TEST_CASE("Keys that hold others twice, and these others, are hashed and compared within the number of steps") {
+  // Two equal tuples of 2^14 numbers each, spelled out, which take so many steps to go through.
+  constexpr std::int64_t steps_of_one = 3 << 14;
+  const std::string made =
+      "{% set ns = namespace(a=(0,), b=(0,)) %}{% for i in range(14) %}{% set ns.a = (ns.a, ns.a) %}"
+      "{% set ns.b = (ns.b, ns.b) %}{% endfor %}";
+  struct Case {
+    const char* source;
+    const char* text;
+    std::int64_t n_hashed;
+  };
+  const Case cases[] = {{"{ns.a: 1}[ns.b]", "1", 1},
+                        {"ns.b in {ns.a: 1}", "True", 1},
+                        {"{ns.a: 1}.get(ns.b)", "1", 2},
+                        {"{ns.a: 1, ns.b: 2}|length", "1", 2},
+                        {"dict([[ns.a, 1], [ns.b, 2]])|length", "1", 2},
+                        {"{ns.a: 1, 0: 0} == {0: 0, ns.b: 1}", "True", 2}};
+  for (const auto& [source, text, n_hashed] : cases) {
+    INFO(source);
+    const std::string whole = made + "{{ " + source + " }}";
+    const std::int64_t steps_to_hash = n_hashed * steps_of_one, half = steps_of_one / 2;
+    CHECK(rendered(whole, RenderLimits{.steps = steps_to_hash + steps_of_one + half}) == text);
+    CHECK(refusal(whole, RenderLimits{.steps = steps_to_hash + half}).starts_with("[JINJA-03]"));
+  }
+}
+
+TEST_CASE("A dict with many keys that are large tuples is made within the number of steps") {
+  const std::string made =
+      "{% set ns = namespace(pairs=[], t=0) %}{% for i in range(50) %}{% set ns.t = (0,) %}{% for j in range(8) %}"
+      "{% set ns.t = (ns.t, ns.t) %}{% endfor %}{% set ns.pairs = ns.pairs + [[(ns.t, i), 1]] %}{% endfor %}";
+  const RenderLimits few{.steps = 200'000};
+  CHECK(rendered(made + "{{ ns.pairs|length }}", few) == "50");
+  CHECK(refusal(made + "{{ dict(ns.pairs)|length }}", few).starts_with("[JINJA-03]"));
+  CHECK(rendered(made + "{{ dict(ns.pairs)|length }}") == "50");
+}
+
+TEST_CASE("Long keys, and keys among many, are looked up within the number of steps") {
+  std::vector<std::pair<Value, Value>> items;
+  for (int i = 0; i < 10'000; ++i) items.emplace_back(Value(std::to_string(i)), std::int64_t{1});
+  const Named variables{{"many", Value::dict(std::move(items))}};
+  const std::string made = "{% set t = 'a' * 40000 %}{% set u = t + 'b' %}{% set d = {t + 'c': 1} %}";
+  const char* const sources[] = {
+      "{% for i in range(300) %}{{ d[u] }}{% endfor %}", "{{ dict([[t, 1]] * 300)|length }}",
+      "{{ ('%(7)s' * 1000) % many }}",
+      "{% macro f() %}{{ kwargs|length }}{% endmacro %}{% for i in range(100) %}{{ f(**many) }}{% endfor %}"};
+  for (const char* const source : sources) {
+    INFO(source);
+    const Template whole(made + source, "t");
+    CHECK(error_of([&] { whole.render(variables, {.steps = 100'000}); }).starts_with("[JINJA-03]"));
+    CHECK(error_of([&] { whole.render(variables); }).empty());
+  }
+}
+
 TEST_CASE("Views of dicts are compared without copies, within the number of steps") {
   Named variables;
   for (const auto& [name, from, step] : {std::tuple("up", 0, 1), std::tuple("down", 9'999, -1)}) {

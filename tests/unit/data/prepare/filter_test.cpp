@@ -101,3 +101,22 @@ TEST_CASE("A set that was packed with lines skipped is filtered by the records o
   CHECK(contains(more, "[DATA-46]"));
   CHECK(contains(more, "--skipped"));
 }
+
+TEST_CASE("A line that packing skipped may be longer than any that is held") {
+  TemporaryFolder folder;
+  const std::string too_long(std::size_t{65} << 20, 'x');
+  const std::string lines = folder.write("a.jsonl", "{\"k\": 1}\n" + too_long + "\n{\"k\": 2}\n");
+  const std::string packed = folder.write("a.pbin", packed_bytes(Documents{{1}, {2}}, 2));
+  const std::string report = folder.write("r", "{\"line\": 2}\n");
+  filter(packed, folder.file("b.pbin"), {.where = "/k >= 2", .records = lines, .skipped = report});
+  CHECK(documents_of(folder.file("b.pbin")) == Documents{{2}});
+  const auto error = [&](const std::string& records) {
+    return error_of([&] { filter(packed, folder.file("c.pbin"), {.where = "/k >= 2", .records = records}); });
+  };
+  const std::string judged = error(lines);
+  CHECK(contains(judged, "[DATA-20]"));
+  CHECK(contains(judged, "line 2 (byte 9): the line is 68157440 bytes long"));
+  const std::string behind = error(folder.write("b.jsonl", "{\"k\": 1}\n{\"k\": 2}\n" + too_long));
+  CHECK(contains(behind, "[DATA-46]"));
+  CHECK(contains(behind, "--skipped"));
+}

@@ -128,6 +128,22 @@ TEST_CASE("Lines that are no documents may be missing in an index, and no others
   check_one(found({{1, 8}, {18, 9}, {28, 2}, {31, 1}}), {"line 7", "JSON"});
 }
 
+TEST_CASE("A line that is too long to be held may be missing in an index, and is a fault in one") {
+  TemporaryFolder folder;
+  constexpr std::uint64_t n_bytes = std::uint64_t{65} << 20;
+  const std::string lines = folder.write("a.jsonl", "1\n\"" + std::string(n_bytes - 2, 'x') + "\"\n2\n");
+  const std::string index = folder.file("a.idx");
+  index_json_lines(lines, index, {.on_error = OnError::skip});
+  const Verified skipped = verified_index(index, lines);
+  CHECK(skipped.findings.empty());
+  CHECK(skipped.summary.n_documents == 2);
+  const auto found = [&](const std::vector<DocumentSpan>& spans) {
+    return verified_index(folder.write("b.idx", pickled(spans)), lines);
+  };
+  check_one(found({{0, 1}, {2, n_bytes}, {n_bytes + 3, 1}}), {"line 2 (byte 2)", "68157440 bytes", "67108864"});
+  check_one(found({{0, 1}}), {"1 lines of the text", "line 3"});
+}
+
 TEST_CASE("A loss mask beside a packed file must be its own") {
   const auto chat_fixture = [](const std::string& name) {
     return monomorph::read_text_file(std::string(MONOMORPH_SOURCE_DIR) + "/tests/fixtures/chat/" + name);

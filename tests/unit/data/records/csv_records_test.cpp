@@ -80,12 +80,23 @@ TEST_CASE("comma-separated values without an end of the last line, with empty li
 }
 
 TEST_CASE("a record of comma-separated values has 64 MiB at most, with the empty lines in it") {
-  const auto refusal_with = [](std::size_t n_empty_lines) {
+  const auto refusal_with = [](std::size_t n_empty_lines, const std::string& end = "") {
     const std::string most(std::size_t{62} << 20, 'a'), newlines(n_empty_lines, '\n');
-    return error_of([&] { rows_of("\"" + most + newlines); });
+    return error_of([&] { rows_of("\"" + most + newlines + end); });
   };
   CHECK(contains(refusal_with(std::size_t{1} << 20), "ends within quotation marks"));
-  CHECK(contains(refusal_with(std::size_t{3} << 20), "goes on within quotation marks for 64 MiB"));
+  CHECK(refusal_with(std::size_t{1} << 20, "\"\n").empty());
+  for (const std::string end : {"", "\"\n"})
+    CHECK(contains(refusal_with(std::size_t{3} << 20, end), "goes on within quotation marks for 64 MiB"));
+}
+
+TEST_CASE("a record of comma-separated values has 1,024 fields at most, on however many lines") {
+  const std::string most(1023, ',');
+  CHECK(rows_of(most + "\n" + most).back() == std::vector<std::string>(1024));
+  const std::vector<std::string> refusal{"[DATA-80]", "the record at line 2 of", "rows.csv",
+                                         "has more than 1,024 fields; give a file whose records have fewer"};
+  refused("a,b\n" + most + ",\n", refusal);
+  refused("a,b\n\"\n\"" + most + "\"\n\",", refusal);
 }
 
 TEST_CASE("comma-separated values that are cut short or malformed are refused with the line of their record") {

@@ -5,7 +5,9 @@
 
 #include <monomorph/core/error.hpp>
 
+#include <algorithm>
 #include <random>
+#include <utility>
 
 #ifdef MONOMORPH_HAS_ZSTD
 #include <zstd.h>
@@ -80,6 +82,23 @@ std::string write(const TemporaryFolder& folder, const std::string& end, const s
   return folder / ("input" + end);
 }
 
+/// A text that begins with a long line, as it is read, and the most of it that was held.
+struct TextOfLongLine {
+  std::size_t n_left;  ///< bytes of the line
+  std::string end;     ///< what follows them
+  std::size_t most_held = 0;
+
+  std::string path() const { return "long.jsonl"; }
+  bool read_more(std::string& text, std::size_t n_bytes) {
+    const std::size_t n_read = std::min(n_left, n_bytes), old_size = text.size();
+    text.append(n_read, 'x');
+    if (n_read == 0) text += std::exchange(end, "");
+    n_left -= n_read;
+    most_held = std::max(most_held, text.size());
+    return text.size() > old_size;
+  }
+};
+
 /// Whether two long texts are equal, without printing them.
 bool same(const std::string& left, const std::string& right) { return left == right; }
 
@@ -98,6 +117,33 @@ TEST_CASE("a line that is longer than any may be is refused before it is in memo
   TextLines shorter(path);
   CHECK(shorter.next()->text.size() == LineBuffer::most_line_bytes / 2);
   CHECK(shorter.next()->text == "{}");
+}
+
+TEST_CASE("a line of any length is passed over if it is too long, and what follows is at its place") {
+  constexpr std::size_t most = LineBuffer::most_line_bytes;
+  for (const std::size_t n_bytes : {most, most + 1, 2 * most, 5 * most + 7}) {
+    for (const std::string end : {"", "\n", "\n{}", "\n\n{}\n"}) {
+      CAPTURE(n_bytes, end);
+      TextOfLongLine input{n_bytes, end};
+      LineBuffer lines;
+      const auto line = lines.next_of_any_length(input);
+      REQUIRE(line.has_value());
+      CHECK(line->is_passed_over() == (n_bytes > most));
+      CHECK(line->text.size() == (n_bytes > most ? 0 : n_bytes));
+      CHECK(line->n_bytes == n_bytes);
+      CHECK(line->has_newline == !end.empty());
+      std::uint64_t offset = n_bytes + 1;
+      std::string rest;
+      for (auto next = lines.next_of_any_length(input); next; next = lines.next_of_any_length(input)) {
+        CHECK(next->offset == offset);
+        CHECK_FALSE(next->is_passed_over());
+        rest += std::string(next->text) + (next->has_newline ? "\n" : "");
+        offset += next->n_bytes + 1;
+      }
+      CHECK(rest == (end.empty() ? "" : end.substr(1)));
+      CHECK(input.most_held <= 2 * most);
+    }
+  }
 }
 
 TEST_CASE("Compressed files read as their text, in pieces of any size and from anywhere") {
