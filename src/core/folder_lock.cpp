@@ -1,6 +1,7 @@
 #include <monomorph/core/folder_lock.hpp>
 
 #include <monomorph/core/atomic_file.hpp>
+#include <monomorph/core/error.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -165,7 +166,10 @@ void FolderLock::create_folder() {
   fs::create_directories(folder_);
   for (const std::string& folder : missing) {  // or a crash of the system could take all that is saved there with them
     const std::string parent = fs::path(folder).parent_path().string();
-    sync_folder(parent.empty() ? "." : parent);
+    try {
+      sync_folder(parent.empty() ? "." : parent);
+    } catch (const Error&) {  // NOLINT(bugprone-empty-catch): it is gone again, or may be written to and not be read
+    }
   }
 }
 

@@ -64,18 +64,47 @@ std::vector<fs::path> files_below(const std::string& folder) {
   return files;
 }
 
-void move_file(const fs::path& from, const fs::path& to) {
-  create_folder(to.parent_path().string());
+/// Creates it and what is missing above it, and adds each to `created`.
+void create_folders(const fs::path& folder, std::vector<fs::path>& created) {
+  if (folder.empty() || is_there(folder.string())) return;
+  create_folders(folder.parent_path(), created);
+  create_folder(folder.string());
+  created.push_back(folder);
+}
+
+/// Adds to `created` what was not there before, before anything can go wrong with it.
+void move_file(const fs::path& from, const fs::path& to, std::vector<fs::path>& created) {
+  create_folders(to.parent_path(), created);
+  const bool was_there = is_there(to.string());
   std::error_code failure;
   fs::rename(from, to, failure);
   if (failure) throw_file_error("write", to.string(), failure.value());
+  if (!was_there) created.push_back(to);
   sync_folder(to.parent_path().string());
 }
+
+/// Holds others off while the folder is looked through, until the end of the scope; where there are no locks, nobody.
+class LookingAlone {
+ public:
+  explicit LookingAlone(const std::string& folder)
+      : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+    while (descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX) != 0 && errno == EINTR) {
+    }
+  }
+  LookingAlone(const LookingAlone&) = delete;
+  ~LookingAlone() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+
+ private:
+  int descriptor_;
+};
 
 }  // namespace
 
 NewFiles::NewFiles(std::string folder) : folder_(std::move(folder)), was_there_(is_there(folder_)) {
   create_folder(folder_);
+  const LookingAlone until_locked(folder_);  // or another one could take the new folder for a leftover
   remove_leftovers(folder_);
   place_ = (fs::path(folder_) / hidden_prefix).string() + replaced_by_mkdtemp;
   if (::mkdtemp(place_.data()) == nullptr) throw_file_error("write into the folder", folder_, errno);
@@ -90,18 +119,13 @@ NewFiles::~NewFiles() {
 }
 
 void NewFiles::keep(std::string_view last) {
-  std::vector<fs::path> files = files_below(place_), moved;
+  std::vector<fs::path> files = files_below(place_), created;
   std::stable_partition(files.begin(), files.end(), [&](const fs::path& file) { return file != last; });
   try {
-    for (const fs::path& file : files) {
-      const fs::path target = fs::path(folder_) / file;
-      const bool was_there = is_there(target.string());
-      move_file(fs::path(place_) / file, target);
-      if (!was_there) moved.push_back(target);
-    }
+    for (const fs::path& file : files) move_file(fs::path(place_) / file, fs::path(folder_) / file, created);
   } catch (const Error&) {
     std::error_code ignored;
-    for (const fs::path& target : moved) fs::remove(target, ignored);
+    for (auto target = created.rbegin(); target != created.rend(); ++target) fs::remove(*target, ignored);
     throw;
   }
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <thread>
 
@@ -14,6 +15,8 @@ namespace monomorph {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::string_view name_of_record = ".owner";  // of FolderLock, which others that try it begin names with, too
 
 std::vector<std::string> names_in(const std::string& folder) {
   std::vector<std::string> names;
@@ -34,6 +37,9 @@ NewRunFolder::NewRunFolder(const std::string& path, ErrorId id) try : path_(path
     throw UsageError(id, fmt::format("{} belongs to a process that has not ended ({}); name another folder",
                                      in_quotes(path_), to_text(attempt.owner)));
   before_ = names_in(path_);
+  if (std::ranges::any_of(before_, [](const std::string& name) { return !name.starts_with(name_of_record); }))
+    throw UsageError(id, fmt::format("there is something in {} already; name a folder that is to be made",
+                                     in_quotes(path_)));
 } catch (const std::system_error& failure) {
   throw_file_error("create the folder", path, failure.code().value());
 }

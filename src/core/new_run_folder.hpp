@@ -12,7 +12,8 @@ namespace monomorph {
 class NewRunFolder {
  public:
   /// @param path of a folder that is empty or not there
-  /// @throws UsageError with this id, another process has the folder; [FILE-01] and following
+  /// @throws UsageError with this id, another process has the folder, or has filled it meanwhile; [FILE-01] and
+  ///   following
   NewRunFolder(const std::string& path, ErrorId id);
   NewRunFolder(const NewRunFolder&) = delete;
   ~NewRunFolder();

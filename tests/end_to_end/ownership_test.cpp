@@ -188,6 +188,26 @@ TEST_CASE("a run folder that is removed or moved during a run is noticed, made a
   }
 }
 
+TEST_CASE("a best that was removed with the run's folder keeps no later one out") {
+  const Workplace place("tiny_gpt2");
+  constexpr std::int64_t every = 50;
+  const std::vector<std::string> keeping{"optimizer.lr=0", "log.every=1000000", "evaluation.every=50",
+                                         "evaluation.batches=1", "checkpoint.keep_best=true"};
+  Process run(with(Arguments{program("tiny_gpt2")}, place.training("run", with(endless, keeping))));
+  REQUIRE(wait_for_save(place / "run", 1));
+  fs::rename(place / "run", place / "moved");
+  REQUIRE(run.wait_for_output("[RUN-22]"));
+  // No later evaluation is better, as nothing is learned.
+  CHECK(wait_until(std::chrono::minutes(1), [&] {
+    return std::ranges::any_of(checkpoints_of(place / "run"), [](const std::string& name) {
+      constexpr std::string_view prefix = "step_";
+      return name.starts_with(prefix) && std::stoll(name.substr(prefix.size())) % every == 0;
+    });
+  }));
+  run.signal(SIGTERM);
+  CHECK(run.wait().exit_code == 0);
+}
+
 TEST_CASE("a run folder that is moved away again and again, during saves, too, ends no run") {
   const Workplace place("tiny_gpt2");
   const std::vector<std::string> sets = with(endless, {"checkpoint.every=1", "log.every=1000000"});

@@ -69,7 +69,6 @@ TEST_CASE("where one file can't be moved, none comes that was not there") {
     CAPTURE(in_the_way);
     const std::string model = place / ("beside " + fs::path(in_the_way).filename().string());
     fs::create_directories(model + "/" + in_the_way + "/of another kind");
-    fs::create_directories(model + "/part");
     write_bytes(model + "/other", "mine");
     const std::set<std::string> before = files_below(model);
     {
@@ -103,4 +102,12 @@ TEST_CASE("a run folder that goes while it is made is no failure of its own") {
           fs::remove_all(place / "run");
           throw Error("FILE-02", "the disk is full");
         }).find("[FILE-02]") != std::string::npos);
+}
+
+TEST_CASE("a run folder that another has filled is not made, and stays as it is") {
+  const TemporaryFolder place;
+  fs::create_directories(place / "run/checkpoints");
+  CHECK(error_of([&] { const NewRunFolder made(place / "run", "CHECKPOINT-30"); })
+            .find("[CHECKPOINT-30] there is something in ") != std::string::npos);
+  CHECK(files_below(place / "run") == std::set<std::string>{"checkpoints"});
 }

@@ -31,7 +31,9 @@ bool RunSaver::speaks_up(std::int64_t step) {
   if (log_ == nullptr) return false;
   const OptionalCount seconds = hparams_.checkpoint.every_seconds.value;
   const bool long_ago = seconds && std::chrono::steady_clock::now() - saved_at_ >= std::chrono::seconds(*seconds);
-  return log_->watch_folders(step) || long_ago;
+  const bool restored = log_->watch_folders(step);
+  were_restored_ = were_restored_ || restored;
+  return restored || long_ago;
 }
 
 void RunSaver::save(const Order& order) {
@@ -128,14 +130,18 @@ void RunSaver::save_at_once(const Order& order) {
 /// Whether the checkpoint is not there yet, or no longer.
 bool RunSaver::is_wanted(const Order& order) {
   const bool lost = folders_restored(order.state.step);
+  if (lost) best_.reset();
   must_repeat_ = false;
   return std::exchange(last_saved_, order.state.step) != order.state.step || lost || order.again;
 }
 
-/// Whether rank 0 had to create the run's folders again, in which case the checkpoints in them are gone.
+/// Whether rank 0 had to create the run's folders again, now or when it looked between two steps, in which case the
+/// checkpoints in them are gone.
 bool RunSaver::folders_restored(std::int64_t step) {
-  return any_rank(communicator_,
-                  together(communicator_, "keep the run folder", [&] { return log_ && log_->restore_folders(step); }));
+  return any_rank(communicator_, together(communicator_, "keep the run folder", [&] {
+                    const bool restored = log_ && log_->restore_folders(step);
+                    return std::exchange(were_restored_, false) || restored;
+                  }));
 }
 
 /// Repeats `act`, which fails on all ranks if on one, as long as the folders were removed while it wrote into them.

@@ -89,6 +89,7 @@ class RunSaver {
   std::optional<double> best_;  ///< by best_by_: of what is saved, not of what is in flight
   std::int64_t last_saved_ = -1, n_failed_ = 0;
   bool must_repeat_ = false;
+  bool were_restored_ = false;  ///< the folders, between two steps, and no save has taken note of it yet
   std::chrono::steady_clock::time_point saved_at_ = std::chrono::steady_clock::now();
   struct Flight {
     template <class... Arguments>

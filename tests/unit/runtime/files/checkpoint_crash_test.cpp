@@ -288,7 +288,7 @@ TEST_CASE("where the system gives no thread, whoever waits for a checkpoint writ
       while (!save.advance()) {
       }
     });
-    if (taken > std::chrono::seconds(10)) return 2;
+    if (taken > std::chrono::seconds(25)) return 2;
     return holds_its_step(CheckpointReader(folder / "step_00000002")) ? 0 : 3;
   });
   const int status = WEXITSTATUS(status_of(child));
