@@ -179,11 +179,12 @@ TEST_CASE("of the text of layers what shapes parameters stays, and runs that dif
   const auto lasting = [&](const auto& describe) {
     return train::lasting_layers(layers_text({kind_of_layers(2, "monomorph::Mixture", describe)}));
   };
-  const std::string router = "top 2 by softmax, normalised, dropless";
+  const std::string router = "top 2 by softmax, normalised";
   CHECK(lasting(describe_experts<some_experts>) == "2 x monomorph::Mixture (4 experts of width 96, " + router + ")");
   CHECK(lasting(describe_experts<balanced>) ==
         "2 x monomorph::Mixture (4 experts of width 96, " + router + ", bias rate)");  // which are of the router
   CHECK(lasting(describe_experts<balanced_less>) == lasting(describe_experts<balanced>));
+  CHECK(lasting(describe_experts<limited>) == lasting(describe_experts<some_experts>));
   CHECK(lasting(describe_experts<more_experts>) == "2 x monomorph::Mixture (8 experts of width 96, " + router + ")");
   for (const std::string other : {"", "absent", "x x x", "4 x", "99999999999999999999 x a", "2 x a ("})
     CHECK(train::lasting_layers(other) == other);

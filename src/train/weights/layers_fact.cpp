@@ -57,7 +57,8 @@ bool begins_with_one_of(std::string_view phrase, std::span<const std::string_vie
 
 /// What remains of the phrases on one kind of layer (train/describe/block_features.hpp).
 Texts lasting_phrases(const Texts& phrases) {
-  constexpr std::array<std::string_view, 3> of_training{"rotary ", "balance loss ", "z-loss "};
+  constexpr std::array<std::string_view, 5> of_training{"rotary ", "balance loss ", "z-loss ", "dropless",
+                                                        "capacity factor "};
   constexpr std::string_view bias_rate = "bias rate ";  // that there is one shapes the router
   Texts lasting;
   for (const std::string_view phrase : phrases) {
