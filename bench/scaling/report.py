@@ -8,7 +8,7 @@ ASKED = 0.10  # the median error on rows left out
 HEAD = """# Steps on paper
 
 Written by `bench/scaling/run`, commit {commit}. The model is `src/train/scaling/`, [described here](../../docs/reference/scaling.md); \
-the rows are `bench/scaling/published.csv`, where every second one was held out of the calibration before anything was fitted. \
+the rows are `bench/scaling/published.csv`, of which half are held out of the calibration. \
 The form of the model, and what is assumed where a source is silent, were settled with rows in sight: only the constants \
 have never seen the rows held out. Errors are of the predicted time: above 0 where the run was faster than predicted.
 

@@ -22,8 +22,8 @@ constexpr GpuSpec gpus[] = {
     // Leonardo's own A100 (Turisini et al. 2023, "LEONARDO: a pan-European pre-exascale supercomputer"): 124
     // multiprocessors in place of 108, four of them to a node.
     {"a100-leonardo", "A100", GpuKind::ampere, 124.0 / 108, 64 * gib, 1640 * giga, 300 * giga, 25 * giga},
-    // That of torchtitan's authors: HBM2e, and 500 of 700 W.
-    {"h100-500w", "H100", GpuKind::hopper_hbm2e, 1, 96 * gb, 2400 * giga, 450 * giga, 50 * giga},
+    // That of torchtitan's authors: HBM2e, and 500 of 700 W. Others with 96 GB have HBM3.
+    {"h100-500w", "H100", GpuKind::hopper_hbm2e, 1, 96 * gb, 2400 * giga, 450 * giga, 50 * giga, false},
     // MareNostrum 5's H100 with 64 GB of HBM2e, four of them to a node (the centre's documentation).
     {"h100-marenostrum5", "H100", GpuKind::hopper_hbm2e, 1, 64 * gib, 2020 * giga, 450 * giga, 50 * giga},
 };
@@ -56,7 +56,7 @@ const GpuSpec* find_gpu_of_driver(std::string_view device_name, std::int64_t mem
   if (!row) return nullptr;
   const auto found = std::ranges::find_if(gpus, [&](const GpuSpec& gpu) {
     const double there = static_cast<double>(gpu.memory_bytes), here = static_cast<double>(memory_bytes);
-    return gpu.device == row->source && std::abs(here - there) <= most_difference * there;
+    return gpu.is_alone && gpu.device == row->source && std::abs(here - there) <= most_difference * there;
   });
   return found == std::end(gpus) ? nullptr : found;
 }

@@ -24,6 +24,7 @@ struct GpuSpec {
   double memory_bandwidth;
   double nvlink_bandwidth;  ///< with the other GPUs of its node
   double host_bandwidth;    ///< with the memory of its host
+  bool is_alone = true;     ///< no other GPU of this device has as much memory, so that a driver tells it by that
 };
 
 /// What connects nodes, as each GPU has it.
