@@ -1,4 +1,5 @@
-"""Talks with a model at a terminal: Ctrl-C ends the answer that is being given, and behind the prompt the program.
+"""Talks with a model at a terminal: Ctrl-C ends the answer that is being given, and behind the prompt the program;
+SIGTERM ends the program in the midst of an answer, too.
 
 usage: chat_at_terminal.py PROGRAM ARGUMENT...: a chat whose answer to "First" takes many tokens. Prints what it has seen
 if that is not so, and ends with exit status 1.
@@ -12,6 +13,7 @@ import time
 
 PROMPT = b"> "
 CTRL_C = b"\x03"
+BROKEN = "\N{REPLACEMENT CHARACTER}".encode()
 
 
 class Terminal:
@@ -80,14 +82,16 @@ def interrupted_answer(terminal):
 
 def check_answer(terminal, command):
     whole = whole_answer(terminal)
-    for _ in range(20):  # on a busy machine this process may come too late for the answer, which takes milliseconds
+    for _ in range(20):  # on a busy machine this process may come too late for an answer
         terminal = Terminal(command)
         try:
             shown = interrupted_answer(terminal)
         except OSError:  # or just behind it, when Ctrl-C ends the program
             continue
+        while not whole.startswith(shown) and shown.endswith(BROKEN):  # a character of which bytes were still to come
+            shown = shown.removesuffix(BROKEN)
         assert whole.startswith(shown), f"{shown} is not the beginning of {whole}"
-        if len(shown) < len(whole) // 2:
+        if len(shown) < len(whole):
             return
     raise AssertionError("none of twenty answers was interrupted")
 
@@ -98,9 +102,18 @@ def check_prompt(terminal, _):
     assert terminal.status() == -signal.SIGINT, "Ctrl-C behind the prompt does not end the program"
 
 
+def check_termination(terminal, _):
+    """Whether the signal comes before the answer's end, just then, or behind it."""
+    terminal.read_to_prompt()
+    terminal.say(b"First")
+    terminal.read_until(lambda read: len(read) > 0, "answer")
+    os.kill(terminal.pid, signal.SIGTERM)
+    assert terminal.status() == -signal.SIGTERM, "SIGTERM does not end the program while it answers"
+
+
 def main():
     command = sys.argv[1:]
-    for check in check_answer, check_prompt:
+    for check in check_answer, check_prompt, check_termination:
         terminal = Terminal(command)
         try:
             check(terminal, command)

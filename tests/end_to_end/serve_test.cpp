@@ -84,7 +84,7 @@ TEST_CASE("serve answers as OpenAI's API does, bounds what clients send, and end
   CHECK(contains(result.err, " GET /v1/nothing 404 "));
 
   // Those whose answers are not ready are told that the server ends.
-  Process ending(place.serving({"--port", "0", "--batch", "1", "--stop-timeout", "0"}));
+  Process ending(place.serving({"--port", "0", "--batch", "1", "--max-requests", "1000", "--stop-timeout", "0"}));
   Process told(bash("exec python3 \"$@\"",
                     {std::string(MONOMORPH_SOURCE_DIR) + "/tests/end_to_end/serve/ending.py", url_of(ending)}));
   CHECK(told.wait_for_output("asked"));

@@ -7,7 +7,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <chrono>
 #include <cmath>
+#include <csignal>
 #include <filesystem>
 #include <functional>
 #include <sstream>
@@ -60,6 +62,30 @@ std::string digest(const std::string& checkpoint) {
   for (std::size_t end; (end = all.find('\n', begin)) != std::string::npos; begin = end + 1)
     if (const std::string line = all.substr(begin, end + 1 - begin); !contains(line, "moment")) parameters += line;
   return parameters;
+}
+
+/// For images and sounds, behind the 512 rows of tiny_llama.
+void add_tokens_without_rows(const std::string& file) {
+  Json tokenizer = Json::parse(read_bytes(file));
+  for (const auto& [id, content] : {std::pair(512, "<image_soft_token>"), std::pair(513, "<sound>")})
+    tokenizer["added_tokens"].push_back({{"id", id},
+                                         {"content", content},
+                                         {"single_word", false},
+                                         {"lstrip", false},
+                                         {"rstrip", false},
+                                         {"normalized", false},
+                                         {"special", true}});
+  write_bytes(file, tokenizer.dump());
+}
+const std::string tokens_left_out =
+    "has tokens beyond the vocab_size of 512, which are taken for ordinary text: \"<image_soft_token>\", \"<sound>\"";
+
+/// That a command has done its work and told of these tokens, once and beside its results.
+void check_tells_left_out(const ProcessResult& result) {
+  check_success(result);
+  CHECK(is_one_line(result.err));
+  CHECK(contains(result.err, tokens_left_out));
+  CHECK_FALSE(contains(result.out, tokens_left_out));
 }
 
 /// Behind the last evaluation of a run.
@@ -175,19 +201,16 @@ TEST_CASE("an export or import that fails leaves nothing that is taken for a mod
 
 TEST_CASE("added tokens for which a model has no rows, as of images, are ordinary text, and stay in its files") {
   const Exported place("tiny_llama");
-  Json tokenizer = Json::parse(read_bytes(place / "model/tokenizer.json"));
-  for (const auto& [id, content] : {std::pair(512, "<image_soft_token>"), std::pair(513, "<sound>")})
-    tokenizer["added_tokens"].push_back({{"id", id},
-                                         {"content", content},
-                                         {"single_word", false},
-                                         {"lstrip", false},
-                                         {"rstrip", false},
-                                         {"normalized", false},
-                                         {"special", true}});
-  write_bytes(place / "model/tokenizer.json", tokenizer.dump());
+  add_tokens_without_rows(place / "model/tokenizer.json");
   check_success(place.run({"import", place / "model", "--output", place / "imported"}));
-  const ProcessResult scored = place.run({"score", "--checkpoint", place / "imported", "--text", "<sound>"});
-  check_success(scored);
+  const auto of_imported = [&](const std::string& word, const Arguments& more) {
+    const ProcessResult result = place.run(with(Arguments{word, "--checkpoint", place / "imported"}, more));
+    check_tells_left_out(result);
+    return result;
+  };
+  of_imported("evaluate", {"--data", place / "held_out.pbin", "--ranks", "2"});
+  of_imported("generate", {"--prompt", "First", "--max-tokens", "3", "--samples", "2", "--ranks", "2"});
+  const ProcessResult scored = of_imported("score", {"--text", "<sound>"});
   std::string text;
   const Json scores = Json::parse(scored.out);
   for (const Json& token : scores.at("tokens")) text += token.at("token").get<std::string>();
@@ -196,12 +219,42 @@ TEST_CASE("added tokens for which a model has no rows, as of images, are ordinar
   const ProcessResult tuned = place.train("tuned", {"weights.from=" + place / "imported", "run.steps=4",
                                                     "data.tokenizer=" + place / "imported/tokenizer.json"});
   check_success(tuned);
-  CHECK(contains(tuned.out,
-                 "has tokens beyond the vocab_size of 512, which are taken for ordinary text: "
-                 "\"<image_soft_token>\", \"<sound>\""));
-  check_success(place.run({"export", "--checkpoint", place / "tuned", "--output", place / "again"}));
+  CHECK(contains(tuned.out, tokens_left_out));
+  check_tells_left_out(place.run({"export", "--checkpoint", place / "tuned", "--output", place / "again"}));
   CHECK(read_bytes(place / "again/tokenizer.json") == read_bytes(place / "model/tokenizer.json"));
-  check_success(place.run({"export", "--checkpoint", place / "tuned", "--gguf", place / "model.gguf"}));
+  const ProcessResult in_gguf = place.run({"export", "--checkpoint", place / "tuned", "--gguf", place / "model.gguf"});
+  check_success(in_gguf);
+  CHECK(contains(in_gguf.err, tokens_left_out));
+}
+
+TEST_CASE("a model without rows for what its chat template writes into every chat does not chat") {
+  const Exported place("tiny_llama");
+  add_tokens_without_rows(place / "model/tokenizer.json");
+  const auto command_with = [&](const std::string& word, const Arguments& more) {
+    const std::string tokenizer = place / "model/tokenizer.json";
+    return command(place, with(Arguments{word, "--checkpoint", place / "run", "--tokenizer", tokenizer}, more));
+  };
+  const auto chat = [&](const Arguments& more) {
+    return run_process(
+        bash("printf 'First\\n' | \"$@\"", command_with("chat", with(Arguments{"--max-tokens", "3"}, more))));
+  };
+  const Arguments serve = command_with("serve", {"--port", "0", "--quiet"});
+  write_bytes(place / "model/chat_template.jinja",  // as Gemma 3's, with its token for images
+              "{% for m in messages %}{{ '<image_soft_token>' if m.image }}{{ m.content }}{% endfor %}");
+  check_tells_left_out(chat({}));
+  Process server(serve);
+  url_of(server);
+  server.signal(SIGTERM);
+  check_tells_left_out(server.wait(std::chrono::seconds(20)));
+
+  const std::string other = place / "other.jinja";
+  write_bytes(other, read_bytes(place / "model/chat_template.jinja"));
+  write_bytes(place / "model/chat_template.jinja", "{% for m in messages %}{{ m.content }}<sound>{% endfor %}");
+  const std::vector<std::string> refused{"[CHAT-02]", "\"<sound>\"", "its id 513 is beyond", "--template"};
+  check_refusal(chat({}), 2, refused);
+  check_refusal(run_process(with(Arguments{"timeout", "60"}, serve)), 2, refused);
+  check_tells_left_out(chat({"--template", other}));
+  check_tells_left_out(run_process(command_with("generate", {"--prompt", "First", "--max-tokens", "3"})));
 }
 
 TEST_CASE("what lies beside a model's tokeniser goes with a run that trains from it, into chat and export") {

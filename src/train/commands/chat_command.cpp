@@ -42,7 +42,8 @@ ChatPrompt prompt_of(const TextModel& model) {
                                  "tokenizer_config.json, and the tokeniser lacks the special tokens of those known "
                                  "here; name one with --template",
                                  in_quotes(model.folder)));
-  return as_usage_error("--template", [&] { return ChatPrompt(*model.tokenizer, model.chat_template); });
+  return as_usage_error("--template",
+                        [&] { return ChatPrompt(*model.tokenizer, model.chat_template, model.left_out); });
 }
 
 /// The tools that a model may call, and their names.
@@ -127,12 +128,12 @@ class AnswerInterruption {
     if (at_terminal) guard_.emplace();
   }
   AnswerInterruption(const AnswerInterruption&) = delete;
-  /// Another signal was meant for the program.
+  /// Another signal was meant for the program. One may be noted as long as the guard lives.
   ~AnswerInterruption() {
-    if (!came()) return;
-    const int signal = interrupting_signal();
+    if (!guard_) return;
     guard_.reset();
-    if (signal != SIGINT) std::raise(signal);
+    const int signal = interrupting_signal();
+    if (signal != 0 && signal != SIGINT) std::raise(signal);
   }
   bool came() const { return guard_ && interrupting_signal() != 0; }
 
@@ -267,9 +268,10 @@ int run_chat(const RecipeProgram& recipe, const ChatOptions& options) {
   const ChatPrompt prompt = prompt_of(model);
   const Tools tools = tools_of(options, prompt);
   const std::int64_t T = recipe.model->context_length;
-  if (!model.of_makers.empty()) write_error_line(model.of_makers + "; options say it otherwise");
+  write_notes(model, "options say it otherwise");
   constexpr std::int64_t sequences = 2;  // the second one for a moment, when a conversation goes on otherwise
   Session session = session_of(model, T, sequences, T, T);
+  model.settings.is_turn = true;
   Conversation conversation(session, *model.tokenizer, model.settings);
   const bool is_watched = is_terminal(STDIN_FILENO);
   Chat chat(conversation, prompt, options.system, tools, is_watched && is_terminal(STDOUT_FILENO));

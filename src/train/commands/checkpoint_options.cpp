@@ -1,7 +1,6 @@
 #include "train/commands/checkpoint_options.hpp"
 
 #include "core/with_hint.hpp"
-#include "train/run/data/run_tokenizer.hpp"
 #include "train/weights/companion_files.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -18,6 +17,10 @@ void show(std::string_view text) {
   flush_out();
 }
 
+void write_note(std::string_view note) {
+  if (!note.empty()) write_error_line(note);
+}
+
 void CheckpointOptions::add_to(CLI::App& app) {
   app.add_option("--checkpoint", checkpoint, "a checkpoint, or a run folder: its latest")->required();
   app.add_option("--tokenizer", tokenizer, "a tokenizer.json or tokenizer.model; the run's own if it is not given");
@@ -29,9 +32,8 @@ std::string CheckpointOptions::tokenizer_file(const std::string& found, const Hp
   return of_run.empty() ? hparams.data.tokenizer.value : of_run;
 }
 
-std::unique_ptr<const data::Tokenizer> CheckpointOptions::required_tokenizer(const std::string& found,
-                                                                             const Hparams& hparams,
-                                                                             const RecipeProgram& recipe) const {
+RunTokenizer CheckpointOptions::required_tokenizer(const std::string& found, const Hparams& hparams,
+                                                   const RecipeProgram& recipe) const {
   const std::string file = tokenizer_file(found, hparams);
   if (file.empty())
     throw UsageError("RUN-11", "the run of this checkpoint had no data.tokenizer; give --tokenizer <file>");

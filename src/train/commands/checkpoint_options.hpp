@@ -1,13 +1,13 @@
 #pragma once
+#include "train/run/data/run_tokenizer.hpp"
+
 #include <monomorph/core/command_line.hpp>
-#include <monomorph/data/tokenizer/tokenizer.hpp>
 #include <monomorph/train/describe/recipe_program.hpp>
 #include <monomorph/train/hparams/hparams.hpp>
 #include <monomorph/train/step/inference_model.hpp>
 
 #include <CLI/CLI.hpp>
 
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -15,6 +15,9 @@ namespace monomorph::train {
 
 /// Writes a result and flushes, so that it appears as soon as it is known: generated text above all.
 void show(std::string_view text);
+
+/// Tells the user what is no result, in a line on standard error; nothing if it is empty.
+void write_note(std::string_view note);
 
 /// The advice where a system refuses the memory of a model.
 inline constexpr std::string_view larger_machine =
@@ -29,8 +32,7 @@ struct CheckpointOptions {
   std::string tokenizer_file(const std::string& found, const Hparams& hparams) const;
   /// Of that file, for a command that can do nothing without.   @throws UsageError [RUN-11] there is none; as
   /// read_run_tokenizer
-  std::unique_ptr<const data::Tokenizer> required_tokenizer(const std::string& found, const Hparams& hparams,
-                                                            const RecipeProgram& recipe) const;
+  RunTokenizer required_tokenizer(const std::string& found, const Hparams& hparams, const RecipeProgram& recipe) const;
 };
 
 /// A model with a checkpoint's parameters, and without the memory of training.

@@ -68,7 +68,7 @@ int run_embed(const RecipeProgram& recipe, const EmbedOptions& options) {
   check_is_encoder(recipe, "embed");
   const std::string checkpoint = find_checkpoint(options.checkpoint);
   const Hparams hparams = checkpoint_hparams(checkpoint, recipe);
-  const auto tokenizer = options.required_tokenizer(checkpoint, hparams, recipe);
+  const RunTokenizer loaded = options.required_tokenizer(checkpoint, hparams, recipe);
   std::ifstream file;
   if (options.input != "-") {
     file.open(options.input);
@@ -78,7 +78,8 @@ int run_embed(const RecipeProgram& recipe, const EmbedOptions& options) {
   const auto communicator = one_rank();
   const auto model =
       restored_model(recipe, checkpoint, Embedder::texts_at_once, hparams.loss.policy, *communicator, larger_machine);
-  Embedder embedder(*model, *tokenizer, recipe.model->context_length, recipe.texts_per_sample);
+  Embedder embedder(*model, *loaded.tokenizer, recipe.model->context_length, recipe.texts_per_sample);
+  write_note(loaded.note);
   std::vector<std::string> texts;
   const auto embed = [&] {
     const std::vector<std::vector<float>> embeddings = embedder.embed(texts);

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <utility>
 
 namespace monomorph::train {
 namespace {
@@ -24,6 +25,7 @@ struct HeldOutData {
   Hparams hparams;
   HeldOutSets sets;
   std::vector<std::int32_t> bytes_per_token;
+  std::string note;  ///< of the tokeniser; may be empty
 
   HeldOutData(const RecipeProgram& recipe, const EvaluateOptions& options)
       : checkpoint(find_checkpoint(options.checkpoint)),
@@ -31,7 +33,9 @@ struct HeldOutData {
         sets(options.sets(recipe, hparams)) {
     const std::string tokenizer_file = options.tokenizer_file(checkpoint, hparams);
     if (tokenizer_file.empty()) return;
-    bytes_per_token = data::token_byte_lengths(*read_run_tokenizer(tokenizer_file, recipe));
+    RunTokenizer loaded = read_run_tokenizer(tokenizer_file, recipe);
+    note = std::move(loaded.note);
+    bytes_per_token = data::token_byte_lengths(*loaded.tokenizer);
     for (const auto& [name, loader] : sets) check_ids(loader, bytes_per_token);
     if (!recipe.objective.over_tokens || !recipe.predicts_next_token) bytes_per_token.clear();
   }
@@ -45,6 +49,7 @@ std::string evaluate_held_out(const RecipeProgram& recipe, const EvaluateOptions
     return restored_model(recipe, data.checkpoint, micro_batch, data.hparams.loss.policy, communicator,
                           "lower --micro-batch, or take a machine with more memory");
   });
+  if (communicator.rank() == 0) write_note(data.note);
   RecipeProgram alone = recipe;
   if (recipe.teacher != nullptr) alone.objective.metrics.clear();  // they compare with a teacher, which is not here
   std::string text;

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <utility>
 
 namespace monomorph::train {
 namespace {
@@ -135,7 +136,9 @@ TaskData::TaskData(const RecipeProgram& recipe, const EvaluateOptions& options) 
                      "--shots and --shots-from belong together, as examples must be none of the questions "
                      "that are asked; give both, or neither");
   checkpoint = find_checkpoint(options.checkpoint);
-  tokenizer = options.required_tokenizer(checkpoint, checkpoint_hparams(checkpoint, recipe), recipe);
+  RunTokenizer loaded = options.required_tokenizer(checkpoint, checkpoint_hparams(checkpoint, recipe), recipe);
+  tokenizer = std::move(loaded.tokenizer);
+  note = std::move(loaded.note);
   benchmark = task.benchmark;
   questions = as_usage_error("--task", [&] { return read_questions(benchmark, task.files); });
   if (!options.shots_from.empty())
@@ -154,6 +157,7 @@ std::string evaluate_task(const RecipeProgram& recipe, const EvaluateOptions& op
   const TaskData data = together(communicator, "read the task", [&] { return TaskData(recipe, options); });
   const std::string output = communicator.rank() == 0 ? options.output : "";
   together(communicator, "create the file of answers", [&] { check_file_of_answers(output); });
+  if (communicator.rank() == 0) write_note(data.note);
   Likelihoods likelihoods =
       together(communicator, "ask the questions", [&] { return likelihoods_of(recipe, data, communicator); });
   share(communicator, likelihoods);

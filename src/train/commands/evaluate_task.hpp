@@ -23,6 +23,7 @@ std::optional<NamedTask> task_of(const std::string& text);
 struct TaskData {
   std::string checkpoint;
   std::unique_ptr<const data::Tokenizer> tokenizer;
+  std::string note;  ///< of the tokeniser; may be empty
   Benchmark benchmark;
   std::vector<Question> questions, examples;
   std::vector<std::vector<std::size_t>> shots;  ///< by question, those of the examples that stand before it

@@ -10,7 +10,6 @@
 #include "train/run/ranks/peer_failure.hpp"
 
 #include <monomorph/core/file_error.hpp>
-#include <monomorph/core/standard_streams.hpp>
 #include <monomorph/core/text_file.hpp>
 #include <monomorph/runtime/comm/together.hpp>
 
@@ -188,8 +187,7 @@ void continue_all(Work& work, std::int64_t T, const GenerateOptions& options, co
 
 void continue_texts(Work work, const RecipeProgram& recipe, const GenerateOptions& options, const World& world) {
   const std::int64_t T = recipe.model->context_length;
-  if (world.rank() == 0 && !work.model.of_makers.empty())
-    write_error_line(work.model.of_makers + "; options say it otherwise");
+  if (world.rank() == 0) write_notes(work.model, "options say it otherwise");
   work.prompts ? continue_all(work, T, options, world) : continue_one(work, T, options, world);
 }
 

@@ -188,15 +188,16 @@ int run_score(const RecipeProgram& recipe, const ScoreOptions& options) {
                                              stride, T));
   const std::string checkpoint = find_checkpoint(options.checkpoint);
   const Hparams hparams = checkpoint_hparams(checkpoint, recipe);
-  const auto tokenizer = options.required_tokenizer(checkpoint, hparams, recipe);
+  const RunTokenizer loaded = options.required_tokenizer(checkpoint, hparams, recipe);
   const auto folder = std::filesystem::path(options.tokenizer_file(checkpoint, hparams)).parent_path();
   std::vector<std::int32_t> ends = as_usage_error("the tokeniser's folder", [&] {
-    return stop_ids(*tokenizer, folder.empty() ? "." : folder.string());
+    return stop_ids(*loaded.tokenizer, folder.empty() ? "." : folder.string());
   });
   const NextText next = texts_of(options);
   LoadedModel model(recipe, checkpoint);
   Session session = scoring_session(model, recipe);
-  TextScores scores(*tokenizer, session, stride, std::move(ends));
+  TextScores scores(*loaded.tokenizer, session, stride, std::move(ends));
+  write_note(loaded.note);
   std::vector<TextToScore> texts;
   while (auto record = next()) {
     texts.push_back(scores.prepared(std::move(*record)));

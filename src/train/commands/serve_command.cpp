@@ -99,8 +99,9 @@ int run_serve(const RecipeProgram& recipe, const ServeOptions& options) {
   limits.stalled_write = std::chrono::seconds(options.write_seconds);
   const std::string key = key_of(options.api_key_file);
   TextModel model = load_text_model(recipe, options, &options.chat_template);
-  if (!model.of_makers.empty()) log_line(model.of_makers + "; requests may say it otherwise");
-  ChatPrompt prompt = as_usage_error("--template", [&] { return ChatPrompt(*model.tokenizer, model.chat_template); });
+  ChatPrompt prompt =
+      as_usage_error("--template", [&] { return ChatPrompt(*model.tokenizer, model.chat_template, model.left_out); });
+  write_notes(model, "requests may say it otherwise");
   const std::int64_t T = recipe.model->context_length;
   Session session = session_of(model, options.cache_tokens, options.batch, T, T, scored_tokens_of_pass);
   const ServedModel served{.name = options.model_name.empty() ? short_name(recipe) : options.model_name,

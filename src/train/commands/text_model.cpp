@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 namespace monomorph::train {
 namespace {
@@ -61,7 +62,10 @@ TextModel load_text_model(const RecipeProgram& recipe, const GenerationOptions& 
   const std::string checkpoint = find_checkpoint(options.checkpoint);
   const Hparams hparams = checkpoint_hparams(checkpoint, recipe);
   TextModel model;
-  model.tokenizer = options.required_tokenizer(checkpoint, hparams, recipe);
+  RunTokenizer loaded = options.required_tokenizer(checkpoint, hparams, recipe);
+  model.tokenizer = std::move(loaded.tokenizer);
+  model.left_out = std::move(loaded.left_out);
+  model.of_left_out = std::move(loaded.note);
   const auto folder = std::filesystem::path(options.tokenizer_file(checkpoint, hparams)).parent_path();
   model.folder = folder.empty() ? "." : folder.string();
   model.chat_template = chat_template != nullptr ? chat_template->choice(*model.tokenizer, model.folder)
@@ -73,6 +77,11 @@ TextModel load_text_model(const RecipeProgram& recipe, const GenerationOptions& 
   model.of_makers = line_of_makers(options, of_model);
   model.weights = std::make_unique<LoadedModel>(recipe, checkpoint);
   return model;
+}
+
+void write_notes(const TextModel& model, std::string_view otherwise) {
+  write_note(model.of_left_out);
+  if (!model.of_makers.empty()) write_note(fmt::format("{}; {}", model.of_makers, otherwise));
 }
 
 Session session_of(TextModel& model, std::optional<std::int64_t> cache_tokens, std::int64_t batch,

@@ -21,7 +21,9 @@ class LoadedModel {
 /// What continues texts.
 struct TextModel {
   std::unique_ptr<const data::Tokenizer> tokenizer;
-  std::string folder;  ///< of the tokeniser, with what else came with the model's files
+  std::vector<data::AddedToken> left_out;  ///< of the tokeniser's file, as the model has no rows for them
+  std::string of_left_out;                 ///< a line for people that names them; empty if there are none
+  std::string folder;                      ///< of the tokeniser, with what else came with the model's files
   std::optional<data::TemplateChoice> chat_template;
   GenerationSettings settings;
   std::string of_makers;  ///< what of the settings generation_config.json says, as a line for people; empty: nothing
@@ -36,6 +38,10 @@ void check_predicts_next_token(const RecipeProgram& recipe);
 /// @throws UsageError [RUN-11], [RUN-29], [RUN-31]; as ChatTemplateOption::choice
 TextModel load_text_model(const RecipeProgram& recipe, const GenerationOptions& options,
                           const ChatTemplateOption* chat_template = nullptr);
+
+/// Tells the lines for people, on standard error; there may be none.
+/// @param otherwise what may say otherwise than generation_config.json how tokens are chosen, as a clause
+void write_notes(const TextModel& model, std::string_view otherwise);
 
 /// @param cache_tokens that the texts at a time have together; absent: as many as they can have
 /// @param batch texts at a time   @param longest tokens that a text may have with its prompt

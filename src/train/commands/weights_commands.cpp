@@ -28,10 +28,9 @@ namespace monomorph::train {
 namespace {
 
 /// The tokenizer of a run folder; null if there is none.
-std::unique_ptr<const data::Tokenizer> tokenizer_of(const std::string& run_folder, const RecipeProgram& recipe) {
+RunTokenizer tokenizer_of(const std::string& run_folder, const RecipeProgram& recipe) {
   const std::string file = tokenizer_in(run_folder);
-  if (file.empty()) return nullptr;
-  return read_run_tokenizer(file, recipe);
+  return file.empty() ? RunTokenizer{} : read_run_tokenizer(file, recipe);
 }
 
 /// A token that fills texts up. Attention does not look at them, so that any will do which stands in none.
@@ -102,13 +101,16 @@ int run_export(const RecipeProgram& recipe, const ExportCommandOptions& options)
     return 0;
   }
   const std::string run_folder = checkpoint + "/" + runtime::relative_run_folder(checkpoint);
-  const auto tokenizer = tokenizer_of(run_folder, recipe);
+  const RunTokenizer loaded = tokenizer_of(run_folder, recipe);
+  const data::Tokenizer* const tokenizer = loaded.tokenizer.get();
   if (options.gguf.empty()) {
-    show(export_to_folder(recipe, checkpoint, run_folder, options, tokenizer.get()) + "\n");
+    const std::string line = export_to_folder(recipe, checkpoint, run_folder, options, tokenizer);
+    write_note(loaded.note);
+    show(line + "\n");
     return 0;
   }
-  const ExportedGguf exported =
-      export_gguf(recipe, checkpoint, options.gguf, options.dtype, tokenizer.get(), run_folder);
+  const ExportedGguf exported = export_gguf(recipe, checkpoint, options.gguf, options.dtype, tokenizer, run_folder);
+  write_note(loaded.note);
   for (const std::string& note : exported.notes) write_error_line(note);
   show(exported.line + "\n");
   return 0;

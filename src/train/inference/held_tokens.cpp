@@ -12,11 +12,19 @@ void HeldTokens::push(std::int32_t id, const std::string& shown) {
   ids_.push_back(id);
 }
 
-std::string HeldTokens::text() const {
-  if (n_left_out_ == ids_.size() || ids_.size() > longest_run) return "";
+std::string HeldTokens::whole_characters() const {
+  constexpr std::size_t longest_character = 4;  // of UTF-8, of which bytes may be missing
+  for (std::size_t n_unfinished = 0; n_unfinished < longest_character && n_unfinished < count(); ++n_unfinished)
+    if (std::string text = text_of(ids_.size() - n_unfinished); !text.empty()) return text;
+  return "";
+}
+
+std::string HeldTokens::text() const { return count() == 0 || ids_.size() > longest_run ? "" : text_of(ids_.size()); }
+
+std::string HeldTokens::text_of(std::size_t n) const {
   const std::string before = tokenizer_->decode(std::span(ids_).first(n_left_out_), true),
-                    all = tokenizer_->decode(ids_, true);
-  const bool is_broken = all.find("\xEF\xBF\xBD") != std::string::npos;  // U+FFFD
+                    all = tokenizer_->decode(std::span(ids_).first(n), true);
+  const bool is_broken = all.find(replacement_character) != std::string::npos;
   return is_broken || !all.starts_with(before) ? "" : all.substr(before.size());
 }
 

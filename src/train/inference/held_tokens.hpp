@@ -4,9 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace monomorph::train {
+
+inline constexpr std::string_view replacement_character = "\xEF\xBF\xBD";  ///< U+FFFD, in place of a broken one
 
 /// The tokens of a text whose text a StreamDecoder holds back. Of a run of byte tokens it shows nothing before the
 /// token behind it: if the run is no UTF-8, each of its bytes is shown as U+FFFD, and only its end tells. What such a
@@ -20,12 +23,19 @@ class HeldTokens {
   void push(std::int32_t id, const std::string& shown);
   /// What the decoder holds by now is no part of the text that is asked for.
   void leave_out_all() { n_left_out_ = ids_.size(); }
+  /// How many tokens it holds.
+  std::size_t count() const { return ids_.size() - n_left_out_; }
+  /// The text of these, up to the last character that is whole; "" if there is none, or if they are no UTF-8.
+  std::string whole_characters() const;
   /// The text that is held, if it consists of whole characters; "" otherwise, and of a run that is longer than any
   /// text: as all of it is read for each of its tokens, one without an end would take ever longer.
   std::string text() const;
 
  private:
   static constexpr std::size_t longest_run = 256;
+
+  /// Of the first n tokens, without those that are left out; "" if they are no UTF-8.
+  std::string text_of(std::size_t n) const;
 
   const data::Tokenizer* tokenizer_;
   /// Behind the token that was shown last, as decoders treat the beginning of a text in a way of its own.

@@ -5,6 +5,8 @@
 #include <monomorph/runtime/machine/parallel.hpp>
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 namespace monomorph::train {
 
@@ -25,43 +27,49 @@ TextGeneration::TextGeneration(Session& session, const data::Tokenizer& tokenize
       ids_(std::move(request.prompt)),
       sampler_(settings.sampling, number_),
       held_(tokenizer),
-      decoder_(decoder_behind_prompt()),
+      decoder_(settings.is_turn ? data::StreamDecoder(tokenizer, true) : decoder_behind_prompt()),
       stop_texts_(settings.stop_texts) {
   sampler_.read_prompt(ids_);
   if (settings.constraint) constrained_.emplace(settings.constraint);
 }
 
 /// A decoder that has read the end of the prompt, as tokens are texts that go on: what begins a word has a space before
-/// it, which a decoder takes off at the beginning of a text, and bytes may complete a character. Special tokens have no
-/// text, so of a prompt that ends with many of them all is read.
+/// it, which a decoder takes off at the beginning of a text, and bytes may complete a character. Where so few tokens
+/// show nothing, as special ones do, and bytes of which the first may be in the midst of a character, all are read.
 data::StreamDecoder TextGeneration::decoder_behind_prompt() {
   constexpr std::size_t usual = 32;
   for (std::size_t n = std::min(usual, ids_.size());; n = ids_.size()) {
-    data::StreamDecoder decoder(tokenizer_, true), of_prompt_alone(tokenizer_, true);
+    data::StreamDecoder decoder(tokenizer_, true);
     held_ = HeldTokens(tokenizer_);
-    std::string text;
+    bool shows = false;
     for (const std::int32_t id : std::span(ids_).last(n))
       if (tokenizer_.has_token(id)) {
         const std::string shown = decoder.push(id);
-        text += shown;
-        of_prompt_alone.push(id);
         held_.push(id, shown);
+        shows = shows || !shown.empty();
       }
+    if (!shows && n < ids_.size()) continue;
+    held_of_prompt_ = held_.whole_characters();
+    n_held_of_prompt_ = held_.count();
     held_.leave_out_all();
-    held_of_prompt_ = of_prompt_alone.finish();
-    if (text.empty() && held_of_prompt_.empty() && n < ids_.size()) continue;
-    if (held_of_prompt_.find_first_not_of("\xEF\xBF\xBD") == std::string::npos)  // U+FFFD: the character goes on
-      held_of_prompt_.clear();
     return decoder;
   }
 }
 
-/// Some decoders give nothing before the end of a text.
+/// What a decoder shows first begins with what it held of the prompt: with its whole characters, or with a sign for
+/// each of its tokens where the bytes behind the prompt have made no character of them.
 std::string TextGeneration::without_prompt(std::string decoded) {
-  if (held_of_prompt_.empty() || decoded.empty()) return decoded;
-  const auto common = std::ranges::mismatch(held_of_prompt_, decoded).in1 - held_of_prompt_.begin();
-  held_of_prompt_.clear();
-  return decoded.substr(static_cast<std::size_t>(common));
+  if (held_of_prompt_.starts_with(decoded)) {  // some decoders show it piece by piece
+    held_of_prompt_.erase(0, decoded.size());
+    return "";
+  }
+  const std::string whole = std::exchange(held_of_prompt_, "");
+  std::size_t n_broken = std::exchange(n_held_of_prompt_, 0);
+  if (!whole.empty() && decoded.starts_with(whole)) return decoded.substr(whole.size());
+  std::string_view rest = decoded;
+  for (; n_broken > 0 && rest.starts_with(replacement_character); --n_broken)
+    rest.remove_prefix(replacement_character.size());
+  return std::string(rest);
 }
 
 std::span<const std::int32_t> TextGeneration::begin_again() {

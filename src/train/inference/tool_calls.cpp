@@ -38,7 +38,8 @@ std::size_t end_of_call(std::string_view text) {
 /// What a JSON string says.
 std::string said_by(std::string_view string) { return ordered_json::parse(string).get<std::string>(); }
 
-/// A call's arguments are an object, whose numbers may have more digits than any type, or the text of one.
+/// A call's arguments are an object, whose numbers may have more digits than any type, or the text of one, with white
+/// space behind it or without.
 std::optional<std::string> arguments_of(std::string_view call) {
   auto value = member_of(call, "arguments");
   if (!value) value = member_of(call, "parameters");
@@ -46,6 +47,7 @@ std::optional<std::string> arguments_of(std::string_view call) {
   if (value->starts_with('{')) return std::string(*value);
   if (!value->starts_with('"')) return std::nullopt;
   std::string text = said_by(*value);
+  text.erase(text.find_last_not_of(white_space) + 1);
   if (!text.starts_with('{') || end_of_json(text) != text.size() || !is_json(text)) return std::nullopt;
   return text;
 }

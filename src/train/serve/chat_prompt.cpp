@@ -3,9 +3,12 @@
 #include "train/inference/json_spans.hpp"
 
 #include <monomorph/core/error.hpp>
+#include <monomorph/core/file_error.hpp>
 #include <monomorph/data/chat/chat_encoder.hpp>
 
 #include <fmt/format.h>
+
+#include <initializer_list>
 
 namespace monomorph::train {
 namespace {
@@ -24,11 +27,12 @@ data::jinja::Value value_of(const PromptMessage& message) {
 
 std::string rendered(const data::ModelTemplate& of_model, const std::vector<PromptMessage>& messages,
                      const data::jinja::Value& tools, bool with_answer_begun,
-                     const data::TemplateVariables& variables = {}) {
+                     const data::TemplateVariables& variables = {}, const data::jinja::RenderLimits& limits = {}) {
   std::vector<data::jinja::Value> list;
   for (const PromptMessage& message : messages) list.push_back(value_of(message));
   return of_model
-      .render(data::jinja::Value::list(std::move(list)), tools, with_answer_begun, std::time(nullptr), {}, variables)
+      .render(data::jinja::Value::list(std::move(list)), tools, with_answer_begun, std::time(nullptr), limits,
+              variables)
       .text;
 }
 
@@ -45,6 +49,41 @@ std::vector<data::ChatMessage> said_in(const std::vector<PromptMessage>& message
   return all;
 }
 
+/// What a template writes of a chat in which nobody says more than a word. Nothing if it refuses such a chat, or takes
+/// far longer for it than any published one.
+std::string text_of_words(const data::TemplateChoice& chat_template, std::initializer_list<data::ChatRole> roles) try {
+  constexpr data::jinja::RenderLimits limits{.steps = 1'000'000, .bytes = std::int64_t{1} << 24};
+  std::vector<PromptMessage> messages;
+  for (const auto role : roles) messages.push_back({.said = {role, "Yes", false}, .name = {}, .call_id = {}});
+  const bool with_answer_begun = messages.back().said.role == data::ChatRole::user;
+  if (chat_template.of_model() != nullptr)
+    return rendered(*chat_template.of_model(), messages, {}, with_answer_begun, {}, limits);
+  const data::ChatTemplate& known = *chat_template.known();
+  const std::vector<data::ChatMessage> said = said_in(messages, known.name);
+  std::string text;
+  for (const data::ChatPiece& piece : data::render_chat(known, said)) text += piece.text;
+  return text;
+} catch (const Error&) {
+  return "";
+}
+
+/// In a chat of words alone the special tokens are those that begin and end turns and texts: without one, prompts would
+/// have other turns than the model knows, and answers might not end.
+void check_writes_none_of(std::span<const data::AddedToken> left_out, const data::TemplateChoice& chat_template) {
+  using enum data::ChatRole;
+  if (left_out.empty()) return;
+  // Some templates write another token behind the last answer than behind those before.
+  const std::string text =
+      text_of_words(chat_template, {user, assistant}) + text_of_words(chat_template, {user, assistant, user});
+  for (const data::AddedToken& token : left_out)
+    if (token.special && !token.content.empty() && text.find(token.content) != std::string::npos)
+      throw UsageError("CHAT-02",
+                       fmt::format("the chat template writes the special token {} into every chat, and the model has "
+                                   "no row for it, as its id {} is beyond the recipe's vocab_size; take a checkpoint "
+                                   "of a recipe with room for it, or name another template with --template",
+                                   in_quotes(token.content), token.id));
+}
+
 }  // namespace
 
 std::optional<data::jinja::Value> arguments_for_template(std::string_view arguments, std::string_view what) try {
@@ -55,8 +94,10 @@ std::optional<data::jinja::Value> arguments_for_template(std::string_view argume
   return with_other_numbers.dict() == nullptr ? std::nullopt : std::optional<data::jinja::Value>(arguments);
 }
 
-ChatPrompt::ChatPrompt(const data::Tokenizer& tokenizer, std::optional<data::TemplateChoice> chat_template)
+ChatPrompt::ChatPrompt(const data::Tokenizer& tokenizer, std::optional<data::TemplateChoice> chat_template,
+                       std::span<const data::AddedToken> left_out)
     : tokenizer_(tokenizer), template_(std::move(chat_template)) {
+  if (known()) check_writes_none_of(left_out, *template_);
   if (known() && template_->known() != nullptr)
     data::ChatEncoder(tokenizer_, *template_->known(), data::assistant_alone);
 }

@@ -6,6 +6,7 @@
 #include <monomorph/data/tokenizer/tokenizer.hpp>
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,8 +29,11 @@ std::optional<data::jinja::Value> arguments_for_template(std::string_view argume
 /// What makes a prompt of a conversation: all of its turns, and the beginning of the model's own.
 class ChatPrompt {
  public:
-  /// @param chat_template may be missing; then no chat can be written   @throws Error [CHAT-02]
-  ChatPrompt(const data::Tokenizer& tokenizer, std::optional<data::TemplateChoice> chat_template);
+  /// @param chat_template may be missing; then no chat can be written
+  /// @param left_out tokens of the model's files that the tokeniser does not have, as the model has no rows for them
+  /// @throws Error [CHAT-02] the template writes special tokens into every chat that the tokeniser does not have
+  ChatPrompt(const data::Tokenizer& tokenizer, std::optional<data::TemplateChoice> chat_template,
+             std::span<const data::AddedToken> left_out = {});
 
   /// Whether there is a template at all.
   bool known() const { return template_.has_value(); }

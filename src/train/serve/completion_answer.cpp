@@ -98,8 +98,8 @@ std::string CompletionAnswer::whole() {
       choice["message"] = message_of(text);
     else
       choice["text"] = text.shown;
-    std::int64_t characters = 0;
-    choice["logprobs"] = scores(text.scored, characters);
+    Place next;
+    choice["logprobs"] = scores(i, text.scored, next);
     choice["finish_reason"] = reason_of(text);
     answer["choices"].push_back(std::move(choice));
   }
@@ -126,7 +126,7 @@ std::string CompletionAnswer::piece(const TextEvent& event) {
     choice["text"] = event.more;
   const bool shows = request_.chat ? !choice["delta"].empty() : !event.more.empty();
   if (!shows && event.scored.empty() && !event.finish) return "";
-  choice["logprobs"] = event.scored.empty() ? ordered_json(nullptr) : scores(event.scored, text.characters);
+  choice["logprobs"] = event.scored.empty() ? ordered_json(nullptr) : scores(event.text, event.scored, text.next);
   choice["finish_reason"] = event.finish ? ordered_json(reason_of(text)) : ordered_json(nullptr);
   return streamed(std::move(choice));
 }
@@ -187,20 +187,27 @@ std::string CompletionAnswer::usage_piece() const {
   return text_of(piece);
 }
 
-/// @param characters of the tokens before; those of these are added
-ordered_json CompletionAnswer::scores(const std::vector<ScoredToken>& tokens, std::int64_t& characters) const {
+ordered_json CompletionAnswer::scores(std::size_t text, const std::vector<ScoredToken>& tokens, Place& next) const {
   if (!request_.log_probabilities) return nullptr;
-  return request_.chat ? chat_scores(tokens) : completion_scores(tokens, characters);
+  return request_.chat ? chat_scores(tokens) : completion_scores(text, tokens, next);
 }
 
-ordered_json CompletionAnswer::completion_scores(const std::vector<ScoredToken>& tokens,
-                                                 std::int64_t& characters) const {
+/// Whether the text has the token's characters: those of special ones only where the prompt was sent as text that names
+/// them.
+bool CompletionAnswer::is_shown(std::size_t text, std::size_t token, std::int32_t id) const {
+  const ServedPrompt& prompt = prompt_of(text);
+  const bool is_written = request_.echo && prompt.n_before_text && token < prompt.ids.size();
+  return is_written ? token >= *prompt.n_before_text : !model_.tokenizer.is_special(id);
+}
+
+ordered_json CompletionAnswer::completion_scores(std::size_t text, const std::vector<ScoredToken>& tokens,
+                                                 Place& next) const {
   ordered_json names = ordered_json::array(), own = names, alternatives = names, offsets = names;
   for (const ScoredToken& token : tokens) {
     const std::string bytes = bytes_of(model_.tokenizer, token.id);
     names.push_back(name_of(bytes));
-    offsets.push_back(characters);
-    if (!model_.tokenizer.is_special(token.id)) characters += characters_of(bytes);  // the text lacks the others
+    offsets.push_back(next.character);
+    if (is_shown(text, next.token++, token.id)) next.character += characters_of(bytes);
     if (token.candidates.empty()) {
       own.push_back(nullptr);
       alternatives.push_back(nullptr);

@@ -30,11 +30,16 @@ class CompletionAnswer {
   std::string usage_piece() const;
 
  private:
+  /// Where a token with log-probabilities stands in a text, with the prompt if that is shown.
+  struct Place {
+    std::size_t token = 0;
+    std::int64_t character = 0;
+  };
   struct Text {
     std::string shown;
     std::vector<ScoredToken> scored;
     FinishReason finish = FinishReason::length;
-    std::int64_t characters = 0;  ///< of the tokens that log-probabilities were shown of
+    Place next{};  ///< of the tokens that a stream tells
     std::optional<ToolCallFinder> calls{};
     std::int64_t told_calls = 0;
   };
@@ -47,8 +52,10 @@ class CompletionAnswer {
   nlohmann::ordered_json told(Text& text, const std::vector<ToolCall>& calls) const;
   /// Why the text ended: for calls of tools, if it has some that the client has not asked for by name.
   std::string_view reason_of(const Text& text) const;
-  nlohmann::ordered_json scores(const std::vector<ScoredToken>& tokens, std::int64_t& characters) const;
-  nlohmann::ordered_json completion_scores(const std::vector<ScoredToken>& tokens, std::int64_t& characters) const;
+  /// @param next of the first of the tokens, then the one behind them
+  nlohmann::ordered_json scores(std::size_t text, const std::vector<ScoredToken>& tokens, Place& next) const;
+  nlohmann::ordered_json completion_scores(std::size_t text, const std::vector<ScoredToken>& tokens, Place& next) const;
+  bool is_shown(std::size_t text, std::size_t token, std::int32_t id) const;
   nlohmann::ordered_json chat_scores(const std::vector<ScoredToken>& tokens) const;
   std::string streamed(nlohmann::ordered_json choice) const;
   const ServedPrompt& prompt_of(std::size_t text) const {

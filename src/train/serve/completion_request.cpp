@@ -118,7 +118,9 @@ template <class Make> auto of_client(const char* field, const Make& make) {
 }
 
 ServedPrompt prompt_of_text(const ServedModel& model, const std::string& text) {
-  return {of_client("prompt", [&] { return prompt_ids(model.tokenizer, text, model.settings.stop_ids); }), text};
+  auto ids = of_client("prompt", [&] { return prompt_ids(model.tokenizer, text, model.settings.stop_ids); });
+  const std::size_t n_before = text.empty() ? ids.size() : model.tokenizer.ids_before_text().size();
+  return {std::move(ids), text, n_before};
 }
 
 ServedPrompt prompt_of_ids(const ServedModel& model, const json& list) {
@@ -205,6 +207,7 @@ CompletionRequest read_chat_completion(const std::string& body, const ServedMode
   RequestFields fields(body);
   CompletionRequest request = read_common(fields, model);
   request.chat = true;
+  request.settings.is_turn = true;
   AnswerShape shape = read_answer_shape(fields, body, model);
   request.tools = std::move(shape.callable);
   request.one_call = shape.one_call;

@@ -4,6 +4,8 @@
 
 #include <monomorph/train/inference/generate.hpp>
 
+#include <cstddef>
+#include <optional>
 #include <set>
 
 namespace monomorph::train {
@@ -24,6 +26,9 @@ struct ServedModel {
 struct ServedPrompt {
   std::vector<std::int32_t> ids;
   std::string text;
+  /// Of a prompt that was sent as text, which has the names of its special tokens: how many ids stand before those of
+  /// the text. The text of one that was sent as ids has no names.
+  std::optional<std::size_t> n_before_text{};
 };
 
 /// A request for completions or for chat completions, which differ in their prompts and in the form of the answer.

@@ -107,6 +107,17 @@ def log_probabilities():
     same([name for name in special.logprobs.tokens if name.startswith("<|")], ["<|im_end|>", "<|im_start|>"])
     same(special.text, special.logprobs.tokens[1] + special.logprobs.tokens[3])
     same(special.logprobs.text_offset, [0, 0, 1, 1])
+    # Those that a prompt of text spells are part of its text; what is put before an empty one isn't.
+    spelled = {"prompt": "a<|im_end|>b", "echo": True, "logprobs": 0}
+    for more, offsets in (({"max_tokens": 0}, [0, 1, 11]),
+                          ({"max_tokens": 1, "logit_bias": {"2": 100}}, [0, 1, 11, 12])):
+        whole = complete(**spelled, **more).choices[0]
+        same((whole.text, whole.logprobs.text_offset), (spelled["prompt"], offsets))
+        pieces = [piece.choices[0] for piece in complete(**spelled, **more, stream=True)]
+        same("".join(piece.text for piece in pieces), spelled["prompt"])
+        same([at for piece in pieces if piece.logprobs for at in piece.logprobs.text_offset], offsets)
+    empty = complete(prompt="", max_tokens=1, echo=True, logprobs=0).choices[0]
+    same(empty.logprobs.text_offset, [0, 0])
 
 
 def streams():

@@ -107,7 +107,8 @@ TEST_CASE("a run folder that goes while it is made is no failure of its own") {
 TEST_CASE("a run folder that another has filled is not made, and stays as it is") {
   const TemporaryFolder place;
   fs::create_directories(place / "run/checkpoints");
-  CHECK(error_of([&] { const NewRunFolder made(place / "run", "CHECKPOINT-30"); })
-            .find("[CHECKPOINT-30] there is something in ") != std::string::npos);
+  CHECK(error_of([&] {
+          const NewRunFolder made(place / "run", "CHECKPOINT-30");
+        }).find("[CHECKPOINT-30] there is something in ") != std::string::npos);
   CHECK(files_below(place / "run") == std::set<std::string>{"checkpoints"});
 }

@@ -22,6 +22,7 @@ struct GenerationSettings {
   std::optional<std::int64_t> log_probabilities{};  ///< of each token, and so many of the most probable in its place
   std::shared_ptr<const Constraint> constraint{};   ///< what a text must be, if it must be something; then it ends
                                                     ///< where it is complete and nothing can follow, too
+  bool is_turn = false;  ///< of a chat: it begins as a text of its own, and not as what goes on behind the prompt
 };
 
 /// A prompt, by its tokens, and which text is to continue it.

@@ -28,6 +28,12 @@ bool surrounds_without_rows(const data::TokenizerDefinition& definition, const R
          std::ranges::any_of(definition.frame.after, has_none);
 }
 
+std::vector<data::AddedToken> tokens_left_out(const data::Tokenizer& whole, const RecipeProgram& recipe) {
+  std::vector<data::AddedToken> tokens;
+  std::ranges::copy_if(whole.definition().added_tokens, std::back_inserter(tokens), has_no_row(recipe));
+  return tokens;
+}
+
 }  // namespace
 
 std::unique_ptr<const data::Tokenizer> within_vocabulary(std::unique_ptr<const data::Tokenizer> whole,
@@ -45,15 +51,17 @@ std::unique_ptr<const data::Tokenizer> within_vocabulary(std::unique_ptr<const d
 
 std::string note_tokens_left_out(const data::Tokenizer& whole, const std::string& file, const RecipeProgram& recipe) {
   std::vector<std::string> names;
-  for (const data::AddedToken& token : whole.definition().added_tokens)
-    if (has_no_row(recipe)(token)) names.push_back(in_quotes(token.content));
+  for (const data::AddedToken& token : tokens_left_out(whole, recipe)) names.push_back(in_quotes(token.content));
   if (names.empty()) return "";
   return fmt::format("{} has tokens beyond the vocab_size of {}, which are taken for ordinary text: {}",
                      in_quotes(file), recipe.model->vocab_size.value, fmt::join(names, ", "));
 }
 
-std::unique_ptr<const data::Tokenizer> read_run_tokenizer(const std::string& file, const RecipeProgram& recipe) {
-  return within_vocabulary(as_usage_error("the tokeniser", [&] { return data::read_tokenizer(file); }), file, recipe);
+RunTokenizer read_run_tokenizer(const std::string& file, const RecipeProgram& recipe) {
+  auto whole = as_usage_error("the tokeniser", [&] { return data::read_tokenizer(file); });
+  RunTokenizer loaded{nullptr, tokens_left_out(*whole, recipe), note_tokens_left_out(*whole, file, recipe)};
+  loaded.tokenizer = within_vocabulary(std::move(whole), file, recipe);
+  return loaded;
 }
 
 }  // namespace monomorph::train

@@ -69,6 +69,13 @@ TEST_CASE("An answer that is objects and nothing else is calls") {
   CHECK(found_in("[" + call + ", " + call + "]") == "''" + told + told);
   CHECK(found_in(R"({"type": "function", "function": )" + call + "}") == "''" + told);
   CHECK(found_in(R"({"arguments": "{\"a\": 1}", "name": "f"})") == R"('' f{"a": 1})");
+  // A text of arguments may have white space behind it, which is no part of them, and nothing else.
+  CHECK(found_in(R"({"name": "f", "arguments": "{\"a\": 1}\n"})") == R"('' f{"a": 1})");
+  CHECK(found_in(R"({"name": "f", "arguments": "{\"a\": \" \"} \t\r\n "})") == R"('' f{"a": " "})");
+  for (const std::string behind : {"x", "\\n}", "\\n{}", "\\u00a0", "\\f"}) {
+    const std::string answer = R"({"name": "f", "arguments": "{\"a\": 1})" + behind + "\"}";
+    CHECK(found_in(answer) == "'" + answer + "'");
+  }
 }
 
 TEST_CASE("Arguments are handed on as the model has written them") {
@@ -112,6 +119,7 @@ TEST_CASE("What is no call of a tool that there is stays text, every byte of it"
                                    "{\"name\": \"f\", \"arguments\": 5}",
                                    "{\"name\": 5, \"arguments\": {}}",
                                    "{\"name\": \"f\", \"arguments\": \"[]\"}",
+                                   "{\"name\": \"f\", \"arguments\": \" \\n\"}",
                                    "{\"name\": \"f\", \"arguments\": {}} and more",
                                    "[]",
                                    "[1]",
