@@ -60,6 +60,7 @@ template <MixtureSpec spec> void describe_experts(Features& features) {
 constexpr MixtureSpec some_experts{.n_experts = 4, .top_k = 2, .d_expert = 96},
     balanced{.n_experts = 4, .top_k = 2, .d_expert = 96, .balance_loss = 0.01, .z_loss = 0.001, .bias_rate = 0.002},
     balanced_less{.n_experts = 4, .top_k = 2, .d_expert = 96, .bias_rate = 0.001},
+    limited{.n_experts = 4, .top_k = 2, .d_expert = 96, .capacity_factor = 1.25},
     more_experts{.n_experts = 8, .top_k = 2, .d_expert = 96};
 
 /// An attention whose arguments have commas and brackets.

@@ -184,6 +184,7 @@ struct OfParallel : WholeRecipe {
 };
 using Window = attention::SlidingWindow<8>;
 using InFp8 = In<precision::Fp8Mixed>;
+constexpr MixtureSpec limited{.n_experts = 4, .top_k = 2, .capacity_factor = 1.25};
 
 using Changes = std::tuple<
     OfBlock<OfPart>, OfBlock<WithoutParams>, OfBlock<WithoutSaved>, OfBlock<WithoutTemporary>, OfBlock<WithoutFlops>,
@@ -202,6 +203,9 @@ using Changes = std::tuple<
          Attending<attention::WithinDocuments>>,
     Both<Both<OfBlock<Parallel>, Expecting<Expect{.params = plan::params<OfParallel>}>>,
          CheckpointedBy<Selective<Recompute{.projection = true}>>>,
+    Both<Both<Both<OfModel<with([](DecoderSpec& m) { m.bias.mlp = false; })>, OfBlock<Mixture<limited>::Block>>,
+              Pursuing<objective::Preferences>>,
+         Attending<attention::WithinDocuments>>,
     ScheduledBy<Empty>, ObservedBy<Empty>>;
 struct LayerChanges : GateChanges<Changes> {};
 using Swept = Sweep<LayerChanges>;
