@@ -11,7 +11,7 @@
 // expect-error: \[PLAN-02\] .*; change checkpointing to EveryBlock, and change Budget::micro_batch to that of FittingMicroBatch
 // expect-error: \[PLAN-02\] .*; change sharding to FullShard and checkpointing to EveryBlock, and change Budget::micro_batch to
 // expect-error: \[PLAN-02\] .*; change Budget::ranks or the model: even FullShard
-// expect-text: Part<[^>]*communication, 8486912>
+// expect-text: Part<[^>]*communication, 8597504>
 // expect-text: Part<[^>]*activations, 3375104>
 // expect-text: Part<[^>]*optimizer_state, 2572288>
 // expect-text: FittingMicroBatch<4>
@@ -30,15 +30,15 @@ struct Of : Control {
 using monomorph::checkpointing::KeepAll;
 using monomorph::sharding::FullShard;
 using monomorph::sharding::Replicate;
-static_assert(monomorph::admit<Of<Replicate, KeepAll, 4, 15'300'000>>());
-static_assert(monomorph::admit<Of<FullShard, KeepAll, 4, 13'400'000>>());
-static_assert(monomorph::admit<Of<Replicate, KeepAll, 4, 15'200'000>>());
-static_assert(monomorph::admit<Of<Replicate, KeepAll, 4, 14'400'000>>());
-static_assert(monomorph::admit<Of<FullShard, KeepAll, 16, 14'400'000>>());
-static_assert(monomorph::admit<Of<FullShard, KeepAll, 1, 11'222'000>>());
-static_assert(monomorph::admit<Of<Replicate, KeepAll, 4, 13'000'000>>());
-static_assert(monomorph::admit<Of<FullShard, KeepAll, 1, 11'050'000>>());
-static_assert(monomorph::admit<Of<Replicate, KeepAll, 1, 11'100'000>>());
+static_assert(monomorph::admit<Of<Replicate, KeepAll, 4, 15'411'000>>());
+static_assert(monomorph::admit<Of<FullShard, KeepAll, 4, 13'511'000>>());
+static_assert(monomorph::admit<Of<Replicate, KeepAll, 4, 15'311'000>>());
+static_assert(monomorph::admit<Of<Replicate, KeepAll, 4, 14'511'000>>());
+static_assert(monomorph::admit<Of<FullShard, KeepAll, 16, 14'511'000>>());
+static_assert(monomorph::admit<Of<FullShard, KeepAll, 1, 11'333'000>>());
+static_assert(monomorph::admit<Of<Replicate, KeepAll, 4, 13'111'000>>());
+static_assert(monomorph::admit<Of<FullShard, KeepAll, 1, 11'161'000>>());
+static_assert(monomorph::admit<Of<Replicate, KeepAll, 1, 11'211'000>>());
 static_assert(monomorph::admit<Of<Replicate, KeepAll, 16, 6'000'000, 1>>());
-static_assert(monomorph::admit<Of<Replicate, KeepAll, 16, 11'300'000>>());
+static_assert(monomorph::admit<Of<Replicate, KeepAll, 16, 11'411'000>>());
 static_assert(monomorph::admit<Of<Replicate, KeepAll, 4, 1'000'000>>());
