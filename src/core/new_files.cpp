@@ -14,9 +14,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -83,21 +85,26 @@ void move_file(const fs::path& from, const fs::path& to, std::vector<fs::path>& 
   sync_folder(to.parent_path().string());
 }
 
-/// Holds others off while the folder is looked through, until the end of the scope; where there are no locks, nobody.
+/// Holds others of this kind off a folder until the end of the scope, if they let it within a second.
 class LookingAlone {
  public:
   explicit LookingAlone(const std::string& folder)
       : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    while (descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX) != 0 && errno == EINTR) {
+    constexpr int most_attempts = 100;
+    for (int attempt = 0; !succeeded_ && descriptor_ >= 0 && attempt < most_attempts; ++attempt) {
+      if (attempt > 0) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      succeeded_ = ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
     }
   }
   LookingAlone(const LookingAlone&) = delete;
   ~LookingAlone() {
     if (descriptor_ >= 0) ::close(descriptor_);
   }
+  bool succeeded() const { return succeeded_; }
 
  private:
   int descriptor_;
+  bool succeeded_ = false;
 };
 
 }  // namespace
@@ -105,7 +112,7 @@ class LookingAlone {
 NewFiles::NewFiles(std::string folder) : folder_(std::move(folder)), was_there_(is_there(folder_)) {
   create_folder(folder_);
   const LookingAlone until_locked(folder_);  // or another one could take the new folder for a leftover
-  remove_leftovers(folder_);
+  if (until_locked.succeeded()) remove_leftovers(folder_);
   place_ = (fs::path(folder_) / hidden_prefix).string() + replaced_by_mkdtemp;
   if (::mkdtemp(place_.data()) == nullptr) throw_file_error("write into the folder", folder_, errno);
   descriptor_ = locked_folder(place_);

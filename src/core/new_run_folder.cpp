@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
 #include <thread>
 
@@ -15,8 +14,6 @@ namespace monomorph {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::string_view name_of_record = ".owner";  // of FolderLock, which others that try it begin names with, too
 
 std::vector<std::string> names_in(const std::string& folder) {
   std::vector<std::string> names;
@@ -37,7 +34,8 @@ NewRunFolder::NewRunFolder(const std::string& path, ErrorId id) try : path_(path
     throw UsageError(id, fmt::format("{} belongs to a process that has not ended ({}); name another folder",
                                      in_quotes(path_), to_text(attempt.owner)));
   before_ = names_in(path_);
-  if (std::ranges::any_of(before_, [](const std::string& name) { return !name.starts_with(name_of_record); }))
+  // Hidden are the lock's own files, and what network file systems keep of those that are open.
+  if (std::ranges::any_of(before_, [](const std::string& name) { return !name.starts_with('.'); }))
     throw UsageError(id, fmt::format("there is something in {} already; name a folder that is to be made",
                                      in_quotes(path_)));
 } catch (const std::system_error& failure) {

@@ -23,9 +23,7 @@ class HeldTokens {
   void push(std::int32_t id, const std::string& shown);
   /// What the decoder holds by now is no part of the text that is asked for.
   void leave_out_all() { n_left_out_ = ids_.size(); }
-  /// How many tokens it holds.
-  std::size_t count() const { return ids_.size() - n_left_out_; }
-  /// The text of these, up to the last character that is whole; "" if there is none, or if they are no UTF-8.
+  /// The text that is held, up to the last character that is whole; "" if there is none, or if it is no UTF-8.
   std::string whole_characters() const;
   /// The text that is held, if it consists of whole characters; "" otherwise, and of a run that is longer than any
   /// text: as all of it is read for each of its tokens, one without an end would take ever longer.
@@ -34,6 +32,7 @@ class HeldTokens {
  private:
   static constexpr std::size_t longest_run = 256;
 
+  std::size_t count() const { return ids_.size() - n_left_out_; }
   /// Of the first n tokens, without those that are left out; "" if they are no UTF-8.
   std::string text_of(std::size_t n) const;
 

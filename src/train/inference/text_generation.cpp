@@ -33,41 +33,56 @@ TextGeneration::TextGeneration(Session& session, const data::Tokenizer& tokenize
   if (settings.constraint) constrained_.emplace(settings.constraint);
 }
 
+namespace {
+
+/// How many characters U+FFFD stand in place of what a decoder holds, if what follows makes no text of it: as many as
+/// it ends with here, or one for each of its bytes.
+std::size_t signs_in_place_of(std::string_view held) {
+  std::size_t n = 0;
+  for (std::size_t at = 0; (at = held.find(replacement_character, at)) != std::string_view::npos; ++n)
+    at += replacement_character.size();
+  return n > 0 ? n : held.size();
+}
+
+}  // namespace
+
 /// A decoder that has read the end of the prompt, as tokens are texts that go on: what begins a word has a space before
 /// it, which a decoder takes off at the beginning of a text, and bytes may complete a character. Where so few tokens
 /// show nothing, as special ones do, and bytes of which the first may be in the midst of a character, all are read.
 data::StreamDecoder TextGeneration::decoder_behind_prompt() {
   constexpr std::size_t usual = 32;
   for (std::size_t n = std::min(usual, ids_.size());; n = ids_.size()) {
-    data::StreamDecoder decoder(tokenizer_, true);
+    data::StreamDecoder decoder(tokenizer_, true), of_prompt_alone(tokenizer_, true);
     held_ = HeldTokens(tokenizer_);
     bool shows = false;
     for (const std::int32_t id : std::span(ids_).last(n))
       if (tokenizer_.has_token(id)) {
         const std::string shown = decoder.push(id);
+        of_prompt_alone.push(id);
         held_.push(id, shown);
         shows = shows || !shown.empty();
       }
     if (!shows && n < ids_.size()) continue;
     held_of_prompt_ = held_.whole_characters();
-    n_held_of_prompt_ = held_.count();
+    n_signs_of_prompt_ = signs_in_place_of(of_prompt_alone.finish());
     held_.leave_out_all();
     return decoder;
   }
 }
 
-/// What a decoder shows first begins with what it held of the prompt: with its whole characters, or with a sign for
-/// each of its tokens where the bytes behind the prompt have made no character of them.
+/// What a decoder shows first begins with what it held of the prompt: with its whole characters, or with signs in their
+/// place where the bytes behind the prompt have made no character of them.
 std::string TextGeneration::without_prompt(std::string decoded) {
-  if (held_of_prompt_.starts_with(decoded)) {  // some decoders show it piece by piece
-    held_of_prompt_.erase(0, decoded.size());
+  if (decoded.empty()) return decoded;
+  const std::string whole = std::exchange(held_of_prompt_, "");
+  std::size_t n_signs = std::exchange(n_signs_of_prompt_, 0);
+  if (whole.size() > decoded.size() && whole.starts_with(decoded)) {  // some decoders show it piece by piece
+    held_of_prompt_ = whole.substr(decoded.size());
     return "";
   }
-  const std::string whole = std::exchange(held_of_prompt_, "");
-  std::size_t n_broken = std::exchange(n_held_of_prompt_, 0);
   if (!whole.empty() && decoded.starts_with(whole)) return decoded.substr(whole.size());
   std::string_view rest = decoded;
-  for (; n_broken > 0 && rest.starts_with(replacement_character); --n_broken)
+  for (; n_signs > 0 && rest.starts_with(replacement_character); --n_signs)
     rest.remove_prefix(replacement_character.size());
   return std::string(rest);
 }

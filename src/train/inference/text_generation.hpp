@@ -71,10 +71,10 @@ class TextGeneration {
   std::vector<std::int32_t> ids_;  ///< with the prompt's
   Sampler sampler_;
   std::int32_t drawn_ = -1;
-  std::exception_ptr failure_;        ///< of the choice
-  std::string held_of_prompt_;        ///< whole characters that the decoder still holds, which are no part of this text
-  std::size_t n_held_of_prompt_ = 0;  ///< and of how many of the prompt's tokens it holds the text
-  HeldTokens held_;                   ///< with those of the prompt
+  std::exception_ptr failure_;  ///< of the choice
+  std::string held_of_prompt_;  ///< whole characters that the decoder still holds, which are no part of this text
+  std::size_t n_signs_of_prompt_ = 0;  ///< U+FFFD in place of what it holds of the prompt, if it comes to nothing
+  HeldTokens held_;                    ///< with those of the prompt
   data::StreamDecoder decoder_;
   StopTexts stop_texts_;
   std::optional<ConstrainedText> constrained_;

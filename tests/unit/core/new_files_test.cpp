@@ -8,6 +8,10 @@
 
 #include <monomorph/core/error.hpp>
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <filesystem>
 #include <set>
 #include <string>
@@ -95,6 +99,19 @@ TEST_CASE("what a killed process has left is removed by the next one, and not wh
   CHECK(read_bytes(place / "model/config.json") == "second");
 }
 
+TEST_CASE("files come into a folder that somebody else has locked, and leftovers stay there for the time being") {
+  const TemporaryFolder place;
+  fs::create_directories(place / "model/.new-files-abcdef");
+  const int locked = ::open((place / "model").c_str(), O_RDONLY | O_DIRECTORY);
+  REQUIRE(::flock(locked, LOCK_EX) == 0);
+  NewFiles made(place / "model");
+  write_model(made.place());
+  made.keep("config.json");
+  CHECK(fs::exists(place / "model/config.json"));
+  CHECK(fs::exists(place / "model/.new-files-abcdef"));
+  ::close(locked);
+}
+
 TEST_CASE("a run folder that goes while it is made is no failure of its own") {
   const TemporaryFolder place;
   CHECK(error_of([&] {
@@ -102,6 +119,14 @@ TEST_CASE("a run folder that goes while it is made is no failure of its own") {
           fs::remove_all(place / "run");
           throw Error("FILE-02", "the disk is full");
         }).find("[FILE-02]") != std::string::npos);
+}
+
+TEST_CASE("a run folder is made where there are hidden files alone, as network file systems have them") {
+  const TemporaryFolder place;
+  fs::create_directories(place / "run");
+  write_bytes(place / "run/.nfs000000000001", "open elsewhere");
+  CHECK(error_of([&] { NewRunFolder(place / "run", "CHECKPOINT-30").keep(); }) == "(no error)");
+  CHECK(files_below(place / "run") == std::set<std::string>{".nfs000000000001"});
 }
 
 TEST_CASE("a run folder that another has filled is not made, and stays as it is") {

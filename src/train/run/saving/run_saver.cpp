@@ -86,7 +86,7 @@ void RunSaver::settle(const SavedUnlessGoingOn& act) {
       in_flight_.reset();
       last_saved_ = -1;
       if (!folders_restored(step)) throw;
-      best_.reset();  // what was saved before is gone with them
+      forget_lost_best();
       must_repeat_ = true;
     }
   });
@@ -130,18 +130,24 @@ void RunSaver::save_at_once(const Order& order) {
 /// Whether the checkpoint is not there yet, or no longer.
 bool RunSaver::is_wanted(const Order& order) {
   const bool lost = folders_restored(order.state.step);
-  if (lost) best_.reset();
+  if (lost) forget_lost_best();
   must_repeat_ = false;
   return std::exchange(last_saved_, order.state.step) != order.state.step || lost || order.again;
 }
 
-/// Whether rank 0 had to create the run's folders again, now or when it looked between two steps, in which case the
-/// checkpoints in them are gone.
+/// Whether rank 0 had to create some of the run's folders or files again, now or when it looked between two steps.
 bool RunSaver::folders_restored(std::int64_t step) {
   return any_rank(communicator_, together(communicator_, "keep the run folder", [&] {
                     const bool restored = log_ && log_->restore_folders(step);
                     return std::exchange(were_restored_, false) || restored;
                   }));
+}
+
+/// What was saved may be gone with the folders, or only other files of the run.
+void RunSaver::forget_lost_best() {
+  const bool gone = together(communicator_, "look at the checkpoints",
+                             [&] { return log_ && !runtime::has_checkpoints(checkpoint_folder(hparams_)); });
+  if (any_rank(communicator_, gone)) best_.reset();
 }
 
 /// Repeats `act`, which fails on all ranks if on one, as long as the folders were removed while it wrote into them.
@@ -153,7 +159,7 @@ void RunSaver::retry_in_restored_folders(std::int64_t step, const std::function<
       throw;
     } catch (const Error&) {
       if (attempts_left <= 1 || !folders_restored(step)) throw;
-      best_.reset();  // as in settle
+      forget_lost_best();
     }
   }
 }

@@ -72,6 +72,7 @@ class RunSaver {
   void save_at_once(const Order& order);
   bool is_wanted(const Order& order);
   bool folders_restored(std::int64_t step);
+  void forget_lost_best();
   void retry_in_restored_folders(std::int64_t step, const std::function<void()>& act);
   void tolerate_failure(std::int64_t step, const std::function<void()>& act);
   void note_failure(std::int64_t step, const Error& failure);

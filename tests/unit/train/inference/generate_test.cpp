@@ -308,6 +308,17 @@ TEST_CASE("bytes of a prompt that come to nothing are no part of the text behind
     }
 }
 
+TEST_CASE("signs of broken characters that a model writes itself stay, behind special tokens, too") {
+  const auto tokenizer = data::read_tokenizer(tokenizers + "qwen2.json");
+  for (const std::string before : {"<|endoftext|>", "a<|endoftext|><|endoftext|>"}) {
+    std::vector<std::int32_t> ids = tokenizer->encode(before);
+    const std::size_t n = ids.size();
+    for (const std::int32_t id : tokenizer->encode("\uFFFD\uFFFDb")) ids.push_back(id);
+    CAPTURE(before);
+    CHECK(continued(*tokenizer, ids, n) == "\uFFFD\uFFFDb");
+  }
+}
+
 TEST_CASE("of a conversation only what is new goes through the model") {
   const Machine machine;
   const std::vector<std::int32_t> script =
