@@ -170,7 +170,7 @@ def refusals():
         except openai.BadRequestError as error:
             assert error.param == param, (error, param)
             assert "\n" not in error.body["message"] and len(error.body["message"]) < 400, error.body
-        assert time.monotonic() - begin < 10, param
+        assert time.monotonic() - begin < 60, param  # it takes one at most, and a busy machine many times as long
 
 
 for check in (objects, schemas, as_the_package_parses, forced_calls, streams, refusals):
