@@ -78,6 +78,15 @@ std::vector<std::string> files_in(const std::string& folder, std::string_view su
   return names;
 }
 
+std::vector<std::string> missing_folders(const std::string& path) {
+  std::vector<std::string> missing;
+  for (fs::path folder = path; !folder.empty() && !is_there(folder.string()); folder = folder.parent_path()) {
+    missing.push_back(folder.string());
+    if (folder == folder.parent_path()) break;
+  }
+  return missing;
+}
+
 void create_folder(const std::string& path) {
   std::error_code failure;
   fs::create_directories(path, failure);

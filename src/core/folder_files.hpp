@@ -20,6 +20,10 @@ std::string path_in(const std::string& folder, std::string_view name);
 /// @throws UsageError [FILE-07] as path_in, of each of them
 std::vector<std::string> files_in(const std::string& folder, std::string_view subfolder, std::string_view ending);
 
+/// Of a folder and those on the way to it the ones that are not there, the deepest first. One that can't be looked at
+/// counts as not there, so that who creates it learns why.
+std::vector<std::string> missing_folders(const std::string& path);
+
 /// Makes a folder, and those on the way to it, where they are not there yet.   @throws [FILE-NN]
 void create_folder(const std::string& path);
 

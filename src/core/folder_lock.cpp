@@ -1,5 +1,7 @@
 #include <monomorph/core/folder_lock.hpp>
 
+#include "core/folder_files.hpp"
+
 #include <monomorph/core/atomic_file.hpp>
 #include <monomorph/core/error.hpp>
 
@@ -103,18 +105,6 @@ Place what_is_at(const std::string& path, int descriptor) {
   if (::stat(path.c_str(), &there) != 0) return errno == ENOENT || errno == ENOTDIR ? Place::nothing : Place::unknown;
   if (::fstat(descriptor, &here) != 0) return errno == ESTALE ? Place::other_file : Place::unknown;
   return here.st_ino == there.st_ino && here.st_dev == there.st_dev ? Place::same_file : Place::other_file;
-}
-
-/// Those on the way to a folder that are not there, the deepest first.
-std::vector<std::string> missing_folders(fs::path folder) {
-  std::vector<std::string> missing;
-  std::error_code ignored;  // what can't be looked at is created, and says why it can't
-  while (!folder.empty() && !fs::exists(folder, ignored)) {
-    missing.push_back(folder.string());
-    if (folder == folder.parent_path()) break;
-    folder = folder.parent_path();
-  }
-  return missing;
 }
 
 /// Without a slash at its end. Nothing else is made simpler: `link/..` is not the folder that has the link.

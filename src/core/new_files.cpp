@@ -68,10 +68,11 @@ std::vector<fs::path> files_below(const std::string& folder) {
 
 /// Creates it and what is missing above it, and adds each to `created`.
 void create_folders(const fs::path& folder, std::vector<fs::path>& created) {
-  if (folder.empty() || is_there(folder.string())) return;
-  create_folders(folder.parent_path(), created);
-  create_folder(folder.string());
-  created.push_back(folder);
+  const std::vector<std::string> missing = missing_folders(folder.string());
+  for (auto above = missing.rbegin(); above != missing.rend(); ++above) {
+    create_folder(*above);
+    created.emplace_back(*above);
+  }
 }
 
 /// Adds to `created` what was not there before, before anything can go wrong with it.

@@ -211,11 +211,10 @@ std::size_t Packing::pack_piece(TokenPacker& packer, std::string_view raw, Packe
   const TextPiece which = text_piece();
   if (valid_utf8_prefix(raw) == raw.size()) return packer.pack_decided(raw, which, piece.tokens);
   std::size_t n_left = packer.pack_decided(replace_invalid_utf8(raw), which, piece.tokens);
-  constexpr std::size_t replacement_bytes = 3;
   std::size_t n_raw = 0;
   while (n_left > 0) {
     const Utf8Character character = first_character(raw.substr(n_raw));
-    n_left -= character.valid ? character.n_bytes : replacement_bytes;
+    n_left -= character.valid ? character.n_bytes : replacement_character.size();
     n_raw += character.n_bytes;
   }
   return n_raw;

@@ -7,8 +7,6 @@
 namespace monomorph::data {
 namespace {
 
-constexpr std::string_view replacement_bytes = "\xEF\xBF\xBD";
-
 /// What a lead byte promises. The second byte has a range of its own: it excludes overlong forms, surrogates and code
 /// points beyond U+10FFFF.
 struct Lead {
@@ -46,14 +44,15 @@ Utf8Character first_character(std::string_view text) {
   const auto first = static_cast<unsigned char>(text[0]);
   if (first < 0x80) return {first, 1, true, false};
   const Lead lead = lead_of(first);
-  if (lead.n_bytes == 0) return {0xFFFD, 1, false, false};
+  if (lead.n_bytes == 0) return {replacement_code_point, 1, false, false};
   char32_t code_point = first & (0x7Fu >> lead.n_bytes);
   for (int i = 1; i < lead.n_bytes; ++i) {
-    if (static_cast<std::size_t>(i) == text.size()) return {0xFFFD, static_cast<std::uint8_t>(i), false, true};
+    if (static_cast<std::size_t>(i) == text.size())
+      return {replacement_code_point, static_cast<std::uint8_t>(i), false, true};
     const auto byte = static_cast<unsigned char>(text[static_cast<std::size_t>(i)]);
     const unsigned char lowest = i == 1 ? lead.second_first : 0x80;
     const unsigned char highest = i == 1 ? lead.second_last : 0xBF;
-    if (byte < lowest || byte > highest) return {0xFFFD, static_cast<std::uint8_t>(i), false, false};
+    if (byte < lowest || byte > highest) return {replacement_code_point, static_cast<std::uint8_t>(i), false, false};
     code_point = (code_point << 6) | (byte & 0x3Fu);
   }
   return {code_point, static_cast<std::uint8_t>(lead.n_bytes), true, false};
@@ -81,7 +80,7 @@ std::string replace_invalid_utf8(std::string_view text) {
     result.append(text.substr(0, n_valid));
     text.remove_prefix(n_valid);
     if (text.empty()) break;
-    result.append(replacement_bytes);
+    result.append(replacement_character);
     text.remove_prefix(first_character(text).n_bytes);
   }
   return result;

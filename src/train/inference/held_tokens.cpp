@@ -1,5 +1,7 @@
 #include "train/inference/held_tokens.hpp"
 
+#include <monomorph/data/text/utf8.hpp>
+
 #include <span>
 
 namespace monomorph::train {
@@ -24,7 +26,7 @@ std::string HeldTokens::text() const { return count() == 0 || ids_.size() > long
 std::string HeldTokens::text_of(std::size_t n) const {
   const std::string before = tokenizer_->decode(std::span(ids_).first(n_left_out_), true),
                     all = tokenizer_->decode(std::span(ids_).first(n), true);
-  const bool is_broken = all.find(replacement_character) != std::string::npos;
+  const bool is_broken = all.find(data::replacement_character) != std::string::npos;
   return is_broken || !all.starts_with(before) ? "" : all.substr(before.size());
 }
 

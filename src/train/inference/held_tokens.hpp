@@ -9,8 +9,6 @@
 
 namespace monomorph::train {
 
-inline constexpr std::string_view replacement_character = "\xEF\xBF\xBD";  ///< U+FFFD, in place of a broken one
-
 /// The tokens of a text whose text a StreamDecoder holds back. Of a run of byte tokens it shows nothing before the
 /// token behind it: if the run is no UTF-8, each of its bytes is shown as U+FFFD, and only its end tells. What such a
 /// run would be if it ended here is told here.

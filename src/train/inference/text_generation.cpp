@@ -2,6 +2,7 @@
 
 #include "train/inference/logits.hpp"
 
+#include <monomorph/data/text/utf8.hpp>
 #include <monomorph/runtime/machine/parallel.hpp>
 
 #include <algorithm>
@@ -39,8 +40,8 @@ namespace {
 /// it ends with here, or one for each of its bytes.
 std::size_t signs_in_place_of(std::string_view held) {
   std::size_t n = 0;
-  for (std::size_t at = 0; (at = held.find(replacement_character, at)) != std::string_view::npos; ++n)
-    at += replacement_character.size();
+  for (std::size_t at = 0; (at = held.find(data::replacement_character, at)) != std::string_view::npos; ++n)
+    at += data::replacement_character.size();
   return n > 0 ? n : held.size();
 }
 
@@ -82,8 +83,8 @@ std::string TextGeneration::without_prompt(std::string decoded) {
   }
   if (!whole.empty() && decoded.starts_with(whole)) return decoded.substr(whole.size());
   std::string_view rest = decoded;
-  for (; n_signs > 0 && rest.starts_with(replacement_character); --n_signs)
-    rest.remove_prefix(replacement_character.size());
+  for (; n_signs > 0 && rest.starts_with(data::replacement_character); --n_signs)
+    rest.remove_prefix(data::replacement_character.size());
   return std::string(rest);
 }
 

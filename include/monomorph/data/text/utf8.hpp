@@ -6,6 +6,10 @@
 
 namespace monomorph::data {
 
+/// U+FFFD, which stands for bytes that are not UTF-8: its number, and its own bytes.
+inline constexpr char32_t replacement_code_point = 0xFFFD;
+inline constexpr std::string_view replacement_character = "\xEF\xBF\xBD";
+
 /// One character at the start of a byte string.
 struct Utf8Character {
   char32_t code_point;   ///< U+FFFD where the bytes are not UTF-8

@@ -30,7 +30,7 @@ SentencePieceNormalizer::Step SentencePieceNormalizer::step(std::string_view tex
     if (const auto match = map_->longest_match(text)) return {match->length, match->replacement};
   }
   const Utf8Character character = first_character(text);
-  if (!character.valid) return {1, "\xEF\xBF\xBD"};  // an entry of the map ended within a character
+  if (!character.valid) return {1, replacement_character};  // an entry of the map ended within a character
   return {character.n_bytes, text.substr(0, character.n_bytes)};
 }
 

@@ -55,7 +55,7 @@ class ByteFallbackStage final : public DecoderStage {
     if (valid_utf8_prefix(run_) == run_.size()) {
       if (!run_.empty()) next().push(run_);
     } else {
-      for (std::size_t i = 0; i < run_.size(); ++i) next().push("\xEF\xBF\xBD");
+      for (std::size_t i = 0; i < run_.size(); ++i) next().push(replacement_character);
     }
     run_.clear();
   }
