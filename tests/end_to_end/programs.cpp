@@ -89,7 +89,8 @@ std::string Workplace::hparams_file(const std::string& name) const {
                   {"schedule", {{"warmup_steps", 3}}},
                   {"log", {{"every", 1}}}};
   std::string path = *this / (name + ".json");
-  write_bytes(path, json.dump(2));
+  write_bytes(path + ".new", json.dump(2));
+  fs::rename(path + ".new", path);  // a run that has just been started may be reading the one before
   return path;
 }
 
