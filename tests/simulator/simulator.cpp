@@ -198,6 +198,7 @@ void Simulator::run(const Operation& operation) {
     status_ = Status::illegal_address;
     return;
   }
+  if (timeline_ != nullptr) timeline_->add(operation);
   memory_.set_reachable(true);
   races_.begin(operation.stream->slot, operation.clock, operation.what);
   Trace* const trace = std::exchange(kernels_trace, nullptr);  // a product computes by kernels of the host

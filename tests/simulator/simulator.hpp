@@ -3,6 +3,7 @@
 #include "simulator/memory.hpp"
 #include "simulator/races.hpp"
 #include "simulator/streams.hpp"
+#include "simulator/timeline.hpp"
 
 #include <array>
 #include <atomic>
@@ -75,6 +76,8 @@ class Simulator {
   /// Is told of the memory that operations read and write from now on.
   using Observer = std::function<void(const void* begin, std::size_t bytes, bool writes)>;
   void observe(Observer observer) { observer_ = std::move(observer); }
+  /// Adds what runs from now on, if it is not null; it must live until another one is given.
+  void follow(Timeline* timeline) { timeline_ = timeline; }
   /// What nobody has waited for runs now.
   void finish();
 
@@ -143,6 +146,7 @@ class Simulator {
   std::chrono::seconds time_limit_{60};
   std::uint64_t time_ = 0;
   Observer observer_;
+  Timeline* timeline_ = nullptr;
   int n_gpus_ = 1;
   ComputeCapability compute_capability_;
   std::atomic<int> device_ = 0;
