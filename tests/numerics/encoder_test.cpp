@@ -80,7 +80,7 @@ template <Recipe R, class F> void check_against(const HparamsOf<R>& loss, const 
   perturb(step);
   const Tensors parameters = values_of(step.parameters());
   const Pairs first(B), second(B, B);
-  const auto expected = [&](const Pairs& pairs) { return reference(parameters, pairs.reference()); };
+  const auto expected = [&](const Pairs& pairs) { return reference(parameters, reference_of(pairs)); };
   const ReferencePairs of_first = expected(first), of_second = expected(second);
   const LossSum sum_of_first = accumulate(step, first.from(0), 1, {0, 2});
   check_close(sum_of_first.loss, of_first.loss);

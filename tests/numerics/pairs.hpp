@@ -3,6 +3,7 @@
 #include <monomorph/runtime/comm/world.hpp>
 #include <monomorph/train/step/step.hpp>
 
+#include "numerics/pair_samples.hpp"
 #include "numerics/perturb.hpp"
 #include "numerics/schedule_recipes.hpp"
 #include "support/adamw_update.hpp"
@@ -16,37 +17,15 @@
 
 #include "support/catch.hpp"  // last: LibTorch has a CHECK, too
 
-/// Pairs of texts, and models that are trained on them on one rank and on several.
+/// Models that are trained on pairs of texts, on one rank and on several.
 namespace monomorph::testing {
 
-/// Tokens of a sample, and how many ids there are.
-inline constexpr std::int64_t pair_tokens = 12, pair_ids = 50;
-
-/// Samples of two texts and padding. Sample 2 of every 5 has no pair: its second text is missing.
-struct Pairs {
-  std::vector<std::int32_t> inputs, targets, starts;
-  explicit Pairs(std::int64_t n, std::int64_t first = 0) {
-    for (std::int64_t sample = first; sample < first + n; ++sample) {
-      const std::int64_t query = 1 + sample % 5, end = query + 1 + (2 * sample) % 6;
-      for (std::int64_t t = 0; t < pair_tokens; ++t) {
-        inputs.push_back(static_cast<std::int32_t>((sample * sample + 7 * t + t * sample) % pair_ids));
-        const std::int32_t text = t < query ? 0 : t < end ? 1 : ignored_target;
-        targets.push_back(sample % 5 == 2 && text == 1 ? ignored_target : text);
-        starts.push_back(static_cast<std::int32_t>(t < query ? 0 : t < end ? query : end));
-      }
-    }
-  }
-  std::int64_t count() const { return std::ssize(inputs) / pair_tokens; }
-  train::MicroBatch from(std::int64_t sample) const {
-    return {inputs.data() + sample * pair_tokens, targets.data() + sample * pair_tokens,
-            static_cast<std::uint64_t>(sample), starts.data() + sample * pair_tokens};
-  }
-  ReferenceBatch reference() const {
-    return {.ids = inputs, .targets = targets, .document_starts = starts, .sees = [](int, std::int64_t, std::int64_t) {
-              return true;
-            }};
-  }
-};
+inline ReferenceBatch reference_of(const Pairs& pairs) {
+  return {.ids = pairs.inputs,
+          .targets = pairs.targets,
+          .document_starts = pairs.starts,
+          .sees = [](int, std::int64_t, std::int64_t) { return true; }};
+}
 
 inline void check_gradients(const Tensors& actual, const Tensors& expected, double tolerance) {
   const Difference worst = worst_difference(actual, expected);

@@ -2,6 +2,7 @@
 #include <monomorph/core/ignored_target.hpp>
 #include <monomorph/train/step/training_step.hpp>
 
+#include "numerics/pair_samples.hpp"
 #include "numerics/schedule_recipes.hpp"
 
 #include <cstdint>
@@ -42,10 +43,13 @@ struct PreferenceSamples {
 template <class R> struct Preferring : InDocuments<R> { using objective = monomorph::objective::Preferences; };
 
 /// A micro-batch that begins with one of eight rows, each as long as the recipe's context: of documents, or, where the
-/// objective is over sequences, of a pair.
+/// objective is over sequences or embeddings, of a pair.
 template <class R> train::MicroBatch batch_from(std::int64_t row) {
   constexpr std::int64_t n_rows = 8, vocab_size = 50;
-  if constexpr (is_over_sequences<objective_of<R>>) {
+  if constexpr (is_over_embeddings<objective_of<R>>) {
+    static const Pairs pairs(n_rows);
+    return pairs.from(row);
+  } else if constexpr (is_over_sequences<objective_of<R>>) {
     static const PreferenceSamples samples(n_rows, R::model.context_length, vocab_size);
     return samples.from(row);
   } else {

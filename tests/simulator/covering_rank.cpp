@@ -2,15 +2,20 @@
 // rows of the covering set, one after the other, in the fixed tree, as simulated_rank does. Prints the row before what
 // simulated_rank prints of a training, and ends as that does.
 #include "simulator/covering_rank.hpp"
+#include "simulator/gpu_covering_set.hpp"
+
+#include <utility>
 
 namespace monomorph::testing {
 namespace {
 
 std::vector<CoveredTraining> all_trainings() {
   std::vector<CoveredTraining> all;
-  for (const auto& part :
-       {trainings_of_part<0>(), trainings_of_part<1>(), trainings_of_part<2>(), trainings_of_part<3>()})
+  const auto add = [&all](const std::vector<CoveredTraining>& part) {
     all.insert(all.end(), part.begin(), part.end());
+  };
+  [&]<int... parts>(std::integer_sequence<int, parts...>) { (add(trainings_of_part<parts>()), ...); }
+  (std::make_integer_sequence<int, n_covered_parts>());
   return all;
 }
 
@@ -19,19 +24,20 @@ int main_of_rank(std::span<char*> arguments) {
   const std::string_view device = arguments[1];
   const auto order = schedule_order(arguments[2]);
   if (!order) return 2;
-  const Task task{.in_tree = true,
-                  .schedule = {*order, std::strtoull(arguments[3], nullptr, 10)},
-                  .n_steps = 3,
-                  .micro_batches = 4,
-                  .records = device == "recorded"};
+  const Schedule schedule{*order, std::strtoull(arguments[3], nullptr, 10)};
   const std::vector<CoveredTraining> all = all_trainings();
   const World world = connect(time_limit_of_ranks());
-  Simulator::the().set_schedule(task.schedule);
+  Simulator::the().set_schedule(schedule);
   for (const char* const argument : arguments.subspan(4)) {
     const auto row = static_cast<std::size_t>(std::atoi(argument));
     if (row >= all.size()) return 2;
     fmt::print("row {}\n", row);
-    all[row](device, world, task);
+    all[row](device, world,
+             {.in_tree = true,
+              .schedule = schedule,
+              .n_steps = 3,
+              .micro_batches = n_micro_batches(gpu_covering_set[row]),
+              .records = device == "recorded"});
     Simulator::the().finish();  // what comes next takes over its streams
   }
   return ended();

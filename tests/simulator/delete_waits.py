@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """delete_waits.py <simulator_waits> <raced_rank> [--recorded] [--share I/N]: is each wait of the backend needed, and missed where it is not there?
 
-Runs the parts of the first program once, and two ranks of the second one, and then again without each place at which it waited, one at a time. A wait is missed
+Runs the parts of the first program once, and two or four ranks of the second one, and then again without each place at which it waited, one at a time. A wait is missed
 if the program then reports a race, dies of a signal, is refused something by the GPU, or computes something else. One that ends in
 another way, as with a call that it does not know, misses nothing.
 --recorded does so with steps that the GPU has recorded, for those waits that only they have, most of which are parts of a graph;
@@ -24,14 +24,23 @@ import tempfile
 LIMIT_S = 300
 LENGTH_OF_ERROR = 200
 ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
-N_RANKS = 2
-# By part: the program's place among the arguments of this script, and its own arguments.
-PARTS = {"memory": (0, ["memory"]),
-         "steps": (0, ["steps"]),
-         "ranks, any order": (1, ["gpu", "FullShard", "any_order", "late", "0", "2", "4"]),
-         "ranks, fixed tree": (1, ["gpu", "FullShard", "fixed_tree", "late", "0", "2", "4"])}
-RECORDED_PARTS = {"recorded steps": (0, ["recorded"]),
-                  "recorded steps of ranks": (1, ["recorded", "FullShard", "fixed_tree", "late", "0", "2", "4"])}
+
+
+def ranks(strategy, order, n_ranks=2, device="gpu"):
+    """A part of the second program: two steps of four micro-batches."""
+    return 1, n_ranks, [device, strategy, order, "late", "0", "2", "4"]
+
+
+# By part: the program's place among the arguments of this script, how many ranks run it, and its own arguments.
+PARTS = {"memory": (0, 1, ["memory"]),
+         "steps": (0, 1, ["steps"]),
+         "ranks, any order": ranks("FullShard", "any_order"),
+         "ranks, fixed tree": ranks("FullShard", "fixed_tree"),
+         "replicas of pairs": ranks("HybridShard", "any_order", n_ranks=4),
+         "pairs of texts": ranks("PairsFullShard", "any_order"),
+         "a teacher": ranks("TaughtFullShard", "any_order")}
+RECORDED_PARTS = {"recorded steps": (0, 1, ["recorded"]),
+                  "recorded steps of ranks": ranks("FullShard", "fixed_tree", device="recorded")}
 
 
 def environments(n_ranks):
@@ -67,8 +76,8 @@ def ending(code, error):
 
 def run(programs, part, *place):
     """The greatest exit code with what is said of it, and the lines that are printed, of which those that name places are apart."""
-    which, arguments = PARTS[part]
-    codes, of_ranks, errors = run_ranks([programs[which], *arguments, *place], N_RANKS if which == 1 else 1)
+    which, n_ranks, arguments = PARTS[part]
+    codes, of_ranks, errors = run_ranks([programs[which], *arguments, *place], n_ranks)
     lines = [line for lines in of_ranks for line in lines]
     places = [line.removeprefix("place: ") for line in lines if line.startswith("place: ")]
     worst = max(zip(codes, errors), key=lambda of_rank: abs(of_rank[0]))
@@ -118,7 +127,7 @@ def main():
     if arguments.recorded:
         PARTS.update(RECORDED_PARTS)
     expected, parts_of, described = {}, {}, set()
-    for part, (which, _) in PARTS.items():
+    for part, (which, *_) in PARTS.items():
         (code, error), expected[part], places = run(programs, part)
         if code != 0:
             sys.exit(f"delete_waits.py: the part {part} fails with all its waits, {ending(code, error)}\n" +

@@ -1,5 +1,5 @@
 // Recipes in which every two values of a sharding strategy, a precision, activation checkpointing, an optimiser and an
-// objective meet, on 2 and 4 simulated GPUs: the losses of a CPU, and in the fixed tree the bits of one GPU.
+// objective meet, on 2, 4 and 8 simulated GPUs: the losses of a CPU, and in the fixed tree the bits of one GPU.
 #include "simulator/gpu_covering_set.hpp"
 #include "simulator/rank_processes.hpp"
 #include "support/covering_set.hpp"
@@ -30,7 +30,8 @@ StepsByRow steps_by_row(const string& out) {
   return steps;
 }
 
-/// All ranks have ended well, without races and with what is planned on the wire, and agree.
+/// All ranks have ended well, without races and with what is planned on the wire, and agree. In their last step a GPU
+/// was asked for no memory, and the host waited once.
 StepsByRow trained(int ranks, const string& device, const std::vector<int>& rows, const string& schedule = "late",
                    int seed = 0) {
   std::vector<string> command{MONOMORPH_SIMULATED_COVERING_RANK, device, schedule, std::to_string(seed)};
@@ -42,6 +43,8 @@ StepsByRow trained(int ranks, const string& device, const std::vector<int>& rows
     CHECK(result.exit_code == 0);
     CHECK(lines_of(result.out, "note: ").empty());
     CHECK(lines_of(result.out, "traffic: ") == std::vector<string>(rows.size(), "traffic: as planned"));
+    if (device != "cpu")
+      CHECK(lines_of(result.out, "a step: ") == std::vector<string>(rows.size(), "a step: 1 waits, 0 allocations"));
     CHECK(steps_by_row(result.out) == steps);
   }
   CHECK(steps.size() == rows.size());
@@ -53,11 +56,18 @@ std::vector<int> all_rows() {
   std::iota(rows.begin(), rows.end(), 0);
   return rows;
 }
-/// Every second one, from the first or from the second on.
-std::vector<int> half_of_rows(int first) {
-  std::vector<int> rows;
-  for (int row = first; row < n_rows; row += 2) rows.push_back(row);
+/// Those whose groups of two ranks are replicated, or the others.
+std::vector<int> rows_with_replicas(bool have_replicas) {
+  std::vector<int> rows = all_rows();
+  std::erase_if(rows, [&](int row) { return has_replicas_of_groups(gpu_covering_set[row]) != have_replicas; });
   return rows;
+}
+/// Every second one of those without, from the first or from the second on.
+std::vector<int> half_of_others(int first) {
+  const std::vector<int> rows = rows_with_replicas(false);
+  std::vector<int> half;
+  for (std::size_t i = first; i < rows.size(); i += 2) half.push_back(rows[i]);
+  return half;
 }
 
 /// What a GPU's losses may be from a CPU's: the rounding of what computes, of fp8 where products are of that.
@@ -97,19 +107,22 @@ TEST_CASE("every pair of values of two axes of a training on GPUs meets in a row
   CHECK(missing_pairs<GpuRow>(gpu_covering_set, gpu_levels).empty());  // run make_covering_set.py
   CHECK(within_levels<GpuRow>(gpu_covering_set, gpu_levels));
 }
-TEST_CASE("recipes of the covering set train with the losses of a CPU, and in the fixed tree 2 and 4 GPUs as one") {
+TEST_CASE("recipes of the covering set train with the losses of a CPU, and in the fixed tree 2, 4 and 8 GPUs as one") {
   check_close(on_one_gpu(), trained(1, "cpu", all_rows()));
-  check_same(trained(2, "recorded", half_of_rows(0)), on_one_gpu());
-  check_same(trained(4, "gpu", half_of_rows(1), "random", 1), on_one_gpu());
+  check_same(trained(2, "recorded", half_of_others(0)), on_one_gpu());
+  check_same(trained(4, "gpu", half_of_others(1), "random", 1), on_one_gpu());
+  check_same(trained(8, "recorded", rows_with_replicas(true)), on_one_gpu());
 }
-TEST_CASE("recipes of the covering set train as on one GPU on 1, 2 and 4, recorded or not, in every schedule",
+TEST_CASE("recipes of the covering set train as on one GPU on 1, 2, 4 and 8, recorded or not, in every schedule",
           "[.][exhaustive]") {
-  for (const int ranks : {1, 2, 4})
+  for (const int ranks : {1, 2, 4, 8}) {
+    const std::vector<int> rows = ranks < 8 ? all_rows() : rows_with_replicas(true);
     for (const string device : {"gpu", "recorded"}) {
       for (const string schedule : {"late", "early", "kernels_first", "copies_first"})
-        check_same(trained(ranks, device, all_rows(), schedule), on_one_gpu());
-      for (const int seed : {1, 2, 3}) check_same(trained(ranks, device, all_rows(), "random", seed), on_one_gpu());
+        check_same(trained(ranks, device, rows, schedule), on_one_gpu());
+      for (const int seed : {1, 2, 3}) check_same(trained(ranks, device, rows, "random", seed), on_one_gpu());
     }
+  }
 }
 
 }  // namespace monomorph::testing

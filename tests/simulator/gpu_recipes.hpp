@@ -2,6 +2,8 @@
 #include "simulator/covering_set.hpp"
 #include "simulator/gpu_axes.hpp"
 
+#include <monomorph/sharding/hybrid_shard_grad_op.hpp>
+
 #include <tuple>
 
 /// The recipe of a row of digits.
@@ -9,7 +11,8 @@ namespace monomorph::testing {
 namespace covering {
 
 using GpuStrategies =
-    std::tuple<sharding::Replicate, sharding::ShardOptimizer, sharding::ShardGradOp, sharding::FullShard>;
+    std::tuple<sharding::Replicate, sharding::ShardOptimizer, sharding::ShardGradOp, sharding::FullShard,
+               sharding::HybridShard<2>, sharding::HybridShardGradOp<2>, sharding::HostParameters<sharding::FullShard>>;
 using GpuPrecisions = std::tuple<Fp32, Bf16Mixed, Bf16Pure, Fp16Mixed, Fp8Mixed>;
 using GpuCheckpointing =
     std::tuple<KeepAll, EveryBlock, Selective<Recompute{.activation = true, .qkv = true, .attention = true}>,
@@ -19,6 +22,12 @@ static_assert(gpu_levels[gpu_strategy] == std::tuple_size_v<GpuStrategies>);
 static_assert(gpu_levels[gpu_precision] == std::tuple_size_v<GpuPrecisions>);
 static_assert(gpu_levels[gpu_checkpointing] == std::tuple_size_v<GpuCheckpointing>);
 static_assert(gpu_levels[gpu_optimizer] == std::tuple_size_v<GpuOptimizers>);
+
+/// Parameters on the host ask for the optimiser's state there, too (SHARD-13).
+template <class Strategy, class Optimizer>
+using GpuOptimizer =
+    std::conditional_t<parameter_space<Strategy> == MemorySpace::host && state_space<Optimizer> != MemorySpace::host,
+                       HostState<Optimizer>, Optimizer>;
 
 /// Each of the other family than the one before it. What waits on the host comes and goes from three blocks on.
 template <int n_blocks> struct OfNextToken : InDocuments<Small<llama_like, n_blocks>> {
@@ -43,7 +52,7 @@ template <GpuRow row> struct GpuRecipe : covering::BaseOfRow<row> {
   using sharding = std::tuple_element_t<row[gpu_strategy], covering::GpuStrategies>;
   using precision = std::tuple_element_t<row[gpu_precision], covering::GpuPrecisions>;
   using checkpointing = std::tuple_element_t<row[gpu_checkpointing], covering::GpuCheckpointing>;
-  using optimizer = std::tuple_element_t<row[gpu_optimizer], covering::GpuOptimizers>;
+  using optimizer = covering::GpuOptimizer<sharding, std::tuple_element_t<row[gpu_optimizer], covering::GpuOptimizers>>;
 };
 
 }  // namespace monomorph::testing

@@ -12,6 +12,7 @@ Races::Races(const Memory& memory) : memory_(memory) {
   void* const uses = mmap(nullptr, Memory::space / unit * sizeof(Uses), PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (uses == MAP_FAILED) std::abort();
+  madvise(uses, Memory::space / unit * sizeof(Uses), MADV_HUGEPAGE);  // page by page, each is first read, then written
   uses_ = static_cast<Uses*>(uses);
 }
 

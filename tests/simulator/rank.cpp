@@ -15,6 +15,17 @@ namespace {
 
 template <class R> struct ReducedInBf16 : R { using precision = precision::Bf16MixedReducingBf16; };
 
+/// An encoder of pairs of texts.
+struct Encoder {
+  static constexpr EncoderSpec model{
+      .vocab_size = pair_ids, .n_layers = 2, .n_heads = 2, .d_model = 16, .context_length = pair_tokens, .d_ff = 24};
+  using sharding = monomorph::sharding::Replicate;
+  using precision = monomorph::precision::Fp32;
+  using checkpointing = monomorph::checkpointing::EveryBlock;
+  using optimizer = optim::AdamW;
+  using attention = monomorph::attention::PerDocument<monomorph::attention::Bidirectional>;
+  using objective = monomorph::objective::ContrastivePairs;
+};
 using Student = Taught<Small<gpt2_like>, Small<llama_like>>;
 
 template <Recipe R> void train(const Task& task) {
@@ -56,6 +67,10 @@ bool train(std::string_view device, std::string_view strategy, const Task& task)
     train<OnGpu<Sharded<Student, sharding::ShardGradOp>>>(task);
   else if (strategy == "TaughtFullShard")
     train<OnGpu<Sharded<Student, sharding::FullShard>>>(task);
+  else if (strategy == "PairsReplicate")
+    train_on<Sharded<Encoder, sharding::Replicate>>(device, task);
+  else if (strategy == "PairsFullShard")
+    train<OnGpu<Sharded<Encoder, sharding::FullShard>>>(task);
   else
     return false;
   return true;

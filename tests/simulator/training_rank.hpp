@@ -33,7 +33,8 @@ struct Task {
   bool records;
 };
 
-/// Reads an outcome when the next step has been asked for, as a run does.
+/// Reads an outcome when the next step has been asked for, as a run does. Ranks share the micro-batches of a step, each
+/// of one row. Pairs are compared with all of a micro-batch, so that ranks share one, row by row.
 template <Recipe R> class RankOfTraining {
  public:
   RankOfTraining(const World& world, const Task& task)
@@ -69,7 +70,8 @@ template <Recipe R> class RankOfTraining {
     ++number_;
     const std::int64_t n = own_micro_batches();
     for (std::int64_t i = 0; i < n; ++i)
-      step_.accumulate(batch_from<R>(i * world_.size() + world_.rank()), number_, {.index = i, .count = n});
+      step_.accumulate(batch_from<R>((i * world_.size() + world_.rank()) * own_rows()), number_,
+                       {.index = i, .count = n});
     const train::Ticket ticket = step_.decide({.max_norm = 0.5});
     step_.update(hparams_, {});
     return ticket;
@@ -96,13 +98,16 @@ template <Recipe R> class RankOfTraining {
                            planned.replica_reductions);
     fmt::print("traffic: {}\n", same ? "as planned" : "not as planned");
   }
-  std::int64_t own_micro_batches() const { return task_.micro_batches / world_.size(); }
+  static constexpr bool compares_pairs = is_over_embeddings<objective_of<R>>;
+  std::int64_t shared() const { return task_.micro_batches / world_.size(); }
+  std::int64_t own_micro_batches() const { return compares_pairs ? 1 : shared(); }
+  std::int64_t own_rows() const { return compares_pairs ? shared() : 1; }
   int levels() const { return task_.in_tree ? plan::tree_levels(own_micro_batches()) : 0; }
 
   const World& world_;
   const Task& task_;
   Owned<Communicator> communicator_;
-  train::Step<R> step_{*communicator_, 1, 3, levels()};
+  train::Step<R> step_{*communicator_, own_rows(), 3, levels()};
   PolicyHparams hparams_ = PolicyHparams::of<typename R::optimizer::Hparams>();
   std::uint64_t number_ = 0;
 };
