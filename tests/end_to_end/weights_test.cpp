@@ -447,7 +447,7 @@ TEST_CASE("weights alone can't be resumed from, and weights.from must name weigh
     CAPTURE(command);
     Arguments arguments = place.training("nowhere", {"weights.from=" + place / "nowhere"});
     if (command == "check") arguments.insert(arguments.begin(), command);
-    check_refusal(place.run(arguments), 2, {"[RUN-03]", "nowhere", "weights.from"});
+    check_refusal(place.run(arguments), 2, {"[RUN-03]", "nowhere", "config.json", "weights.from"});
     CHECK_FALSE(fs::exists(place / "nowhere"));
   }
   const ProcessResult checked =

@@ -88,6 +88,34 @@ TEST_CASE("a mixture that Mixtral's files can't express is refused by the name o
   check_refused(dense_below, "layers with different MLPs or experts");
 }
 
+TEST_CASE("a run may start from a folder of experts with a capacity that its files know nothing of, and says so") {
+  train::RecipeProgram recipe = detail::program_of<recipes::mixtral>();
+  MixtureSpec mixture = *recipe.layers.front().mixture;
+  mixture.capacity_factor = 1.25;
+  recipe.layers.front().mixture = &mixture;
+  const auto opened = train::open_weights(fixture("mixtral"), recipe, train::facts_that_training_changes());
+  REQUIRE(opened.notes.size() == 1);
+  CHECK(contains(opened.notes.front(), "experts.capacity_factor is automatic there, and 1.25 here"));
+  const std::string refusal =
+      error_of([&] { train::open_weights(fixture("mixtral"), recipe, train::facts_that_import_changes()); });
+  CHECK(refusal.starts_with("[WEIGHTS-08]"));
+}
+
+TEST_CASE("adapters that lie beside a model are told, and without a model how they come with it") {
+  const TemporaryFolder folder;
+  write_bytes(folder / "adapter_config.json", "{}");
+  const std::string alone = error_of([&] { train::find_weights(folder.path()); });
+  CHECK(alone.starts_with("[ADAPTER-08]"));
+  CHECK(contains(alone, "`import MODEL --adapter " + folder.path()));
+  for (const char* const file : {"config.json", "model.safetensors"})
+    write_bytes(folder / file, read_bytes(fixture("mixtral") + "/" + file));
+  CHECK(train::find_weights(folder.path()) == folder.path());
+  const auto opened =
+      train::open_weights(folder.path(), detail::program_of<recipes::mixtral>(), train::facts_that_training_changes());
+  REQUIRE(opened.notes.size() == 1);
+  CHECK(contains(opened.notes.front(), "adapters that lie beside the model"));
+}
+
 TEST_CASE("of an expert that is missing, or of another width, the file is told") {
   const std::string of_expert = "model.layers.1.block_sparse_moe.experts.2.w1.weight";
   const auto refusal = [&](auto change) {

@@ -27,7 +27,7 @@ ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 
 
 def ranks(strategy, order, n_ranks=2, device="gpu"):
-    """A part of the second program: two steps of four micro-batches."""
+    """A part of the second program: two steps of four rows."""
     return 1, n_ranks, [device, strategy, order, "late", "0", "2", "4"]
 
 
@@ -36,7 +36,7 @@ PARTS = {"memory": (0, 1, ["memory"]),
          "steps": (0, 1, ["steps"]),
          "ranks, any order": ranks("FullShard", "any_order"),
          "ranks, fixed tree": ranks("FullShard", "fixed_tree"),
-         "replicas of pairs": ranks("HybridShard", "any_order", n_ranks=4),
+         "replicas of two ranks": ranks("HybridShard", "any_order", n_ranks=4),
          "pairs of texts": ranks("PairsFullShard", "any_order"),
          "a teacher": ranks("TaughtFullShard", "any_order")}
 RECORDED_PARTS = {"recorded steps": (0, 1, ["recorded"]),

@@ -28,7 +28,7 @@ static_assert(gpu_levels[gpu_strategy] == n_gpu_strategies);
 constexpr bool has_replicas_of_groups(const GpuRow& row) {
   return row[gpu_strategy] == gpu_hybrid_shard || row[gpu_strategy] == gpu_hybrid_shard_grad_op;
 }
-/// How many micro-batches a step has on any number of ranks: as many as ranks at most.
+/// How many micro-batches a step has on any number of ranks: as many as the most ranks that it is shown on.
 constexpr int n_micro_batches(const GpuRow& row) { return has_replicas_of_groups(row) ? 8 : 4; }
 
 }  // namespace monomorph::testing

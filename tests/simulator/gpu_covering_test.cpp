@@ -30,8 +30,8 @@ StepsByRow steps_by_row(const string& out) {
   return steps;
 }
 
-/// All ranks have ended well, without races and with what is planned on the wire, and agree. In their last step a GPU
-/// was asked for no memory, and the host waited once.
+/// All ranks have ended well, without races and with what is planned on the wire, and agree. In the step before the
+/// last a GPU was asked for no memory, and the host waited once.
 StepsByRow trained(int ranks, const string& device, const std::vector<int>& rows, const string& schedule = "late",
                    int seed = 0) {
   std::vector<string> command{MONOMORPH_SIMULATED_COVERING_RANK, device, schedule, std::to_string(seed)};
@@ -56,18 +56,17 @@ std::vector<int> all_rows() {
   std::iota(rows.begin(), rows.end(), 0);
   return rows;
 }
-/// Those whose groups of two ranks are replicated, or the others.
-std::vector<int> rows_with_replicas(bool have_replicas) {
+std::vector<int> rows_where(auto holds) {
   std::vector<int> rows = all_rows();
-  std::erase_if(rows, [&](int row) { return has_replicas_of_groups(gpu_covering_set[row]) != have_replicas; });
+  std::erase_if(rows, [&](int row) { return !holds(gpu_covering_set[row]); });
   return rows;
 }
-/// Every second one of those without, from the first or from the second on.
-std::vector<int> half_of_others(int first) {
-  const std::vector<int> rows = rows_with_replicas(false);
-  std::vector<int> half;
-  for (std::size_t i = first; i < rows.size(); i += 2) half.push_back(rows[i]);
-  return half;
+/// One of two halves, in each of which is every value of every axis: a test says so.
+bool is_in_second_half(const GpuRow& row) { return std::accumulate(row.begin(), row.end(), 0) % 2 == 1; }
+/// Of the rows with replicas of groups, or of the others.
+std::vector<int> half_of(bool replicas, bool second) {
+  return rows_where(
+      [=](const GpuRow& row) { return has_replicas_of_groups(row) == replicas && is_in_second_half(row) == second; });
 }
 
 /// What a GPU's losses may be from a CPU's: the rounding of what computes, of fp8 where products are of that.
@@ -107,16 +106,27 @@ TEST_CASE("every pair of values of two axes of a training on GPUs meets in a row
   CHECK(missing_pairs<GpuRow>(gpu_covering_set, gpu_levels).empty());  // run make_covering_set.py
   CHECK(within_levels<GpuRow>(gpu_covering_set, gpu_levels));
 }
+TEST_CASE("every value of every axis of a training on GPUs comes on ranks that are recorded, and on others") {
+  for (std::size_t axis = 0; axis < n_gpu_axes; ++axis)
+    for (int value = 0; value < gpu_levels[axis]; ++value)
+      for (const bool second : {false, true}) {
+        CAPTURE(axis, value, second);
+        CHECK_FALSE(rows_where([=](const GpuRow& row) {
+                      return row[axis] == value && is_in_second_half(row) == second;
+                    }).empty());
+      }
+}
 TEST_CASE("recipes of the covering set train with the losses of a CPU, and in the fixed tree 2, 4 and 8 GPUs as one") {
   check_close(on_one_gpu(), trained(1, "cpu", all_rows()));
-  check_same(trained(2, "recorded", half_of_others(0)), on_one_gpu());
-  check_same(trained(4, "gpu", half_of_others(1), "random", 1), on_one_gpu());
-  check_same(trained(8, "recorded", rows_with_replicas(true)), on_one_gpu());
+  check_same(trained(2, "recorded", half_of(false, false)), on_one_gpu());
+  check_same(trained(4, "gpu", half_of(false, true), "random", 1), on_one_gpu());
+  check_same(trained(4, "gpu", half_of(true, false), "random", 2), on_one_gpu());
+  check_same(trained(8, "recorded", half_of(true, true)), on_one_gpu());
 }
 TEST_CASE("recipes of the covering set train as on one GPU on 1, 2, 4 and 8, recorded or not, in every schedule",
           "[.][exhaustive]") {
   for (const int ranks : {1, 2, 4, 8}) {
-    const std::vector<int> rows = ranks < 8 ? all_rows() : rows_with_replicas(true);
+    const std::vector<int> rows = ranks < 8 ? all_rows() : rows_where(has_replicas_of_groups);
     for (const string device : {"gpu", "recorded"}) {
       for (const string schedule : {"late", "early", "kernels_first", "copies_first"})
         check_same(trained(ranks, device, rows, schedule), on_one_gpu());

@@ -1,6 +1,6 @@
 // simulated_rank cpu|gpu|recorded <strategy> any_order|fixed_tree <schedule> <seed> <steps> <micro-batches> [<place>]:
 // one of the ranks of a small training, as the launcher's variables say, on a CPU or on a simulated GPU of its own,
-// where steps may be recorded. Whatever ranks there are, a step has the same micro-batches. Prints the loss and the
+// where steps may be recorded. Whatever ranks there are, a step has the same rows. Prints the loss and the
 // norm of each step in all their bits, an evaluation, how often the host waits in a step, what memory it asks for and
 // whether it sends what is planned; and races, and the places of all waits, of which one may be left out. Ends with 1
 // and a line where it fails, with 4 after a race, and with 2 for what it does not know.

@@ -10,9 +10,9 @@
 
 namespace monomorph::simulator {
 
-/// When what the GPU is given would end if its streams ran side by side, as a GPU's engines for kernels and for copies
-/// do. An operation begins when the one before it on its stream has ended, and that for which it waits. The order in
-/// which the simulator runs them makes no difference, nor does the host.
+/// When what the GPU is given would end if each stream had an engine of its own. An operation begins when the one
+/// before it on its stream has ended, and that for which it waits. The order in which the simulator runs them makes no
+/// difference. That the host waits would, and is left out: who uses this must see that it does not.
 class Timeline {
  public:
   /// @param duration of an operation, by what it is: "kernel", "product", "copy", …

@@ -29,7 +29,7 @@ struct Task {
   bool in_tree;
   Schedule schedule;
   int n_steps;
-  std::int64_t micro_batches;  ///< of all ranks
+  std::int64_t micro_batches;  ///< of all ranks, each of one row; of pairs, the rows of the only one
   bool records;
 };
 

@@ -1,6 +1,7 @@
 #include "train/weights/adapter_folder.hpp"
 
 #include "core/folder_files.hpp"
+#include "core/is_there.hpp"
 #include "train/weights/adapter_config.hpp"
 #include "train/weights/adapter_places.hpp"
 #include "train/weights/file_dtype.hpp"
@@ -32,6 +33,8 @@ std::string adapted_module(std::string name) {
 }
 
 }  // namespace
+
+bool has_adapters(const std::string& folder) { return is_there(path_in(folder, adapter_config_name)); }
 
 const LowRankSpec& adapters_of(const RecipeProgram& recipe) {
   if (recipe.low_rank == nullptr)

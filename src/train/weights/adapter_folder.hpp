@@ -23,6 +23,9 @@ namespace monomorph::train {
 inline constexpr std::string_view adapter_config_name = "adapter_config.json",
                                   adapter_weights_name = "adapter_model.safetensors";
 
+/// Whether a folder has a file that says so.   @throws as path_in
+bool has_adapters(const std::string& folder);
+
 /// @throws UsageError [ADAPTER-04] the recipe has none
 const LowRankSpec& adapters_of(const RecipeProgram& recipe);
 

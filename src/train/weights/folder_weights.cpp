@@ -174,7 +174,10 @@ void FolderWeights::add_parts(const PlacedTensor& placed, const FolderTensors::T
 void FolderWeights::add_nf4(const PlacedTensor& placed, const BitsAndBytesMatrix& matrix,
                             const FolderTensors::Tensor& tensor) {
   if (placed.parts.size() != 1 || placed.transposed || placed.is_vector || placed.is_of_one_expert)
-    refuse(tensor, "of floating-point numbers, as more or less than one matrix of the recipe lies in it");
+    throw UsageError("WEIGHTS-07", fmt::format("{} in {} is in NF4 and is not one matrix of the recipe: more or less "
+                                               "than one lies in it, or its transpose; give the folder of the model "
+                                               "before it was quantised, which Nf4Base quantises itself",
+                                               in_quotes(tensor.entry->name), in_quotes(tensor.file->path())));
   const std::string& name = placed.parts.front().name;
   weights_[name].shape = matrix.shape;
   in_nf4_.emplace(name, matrix);

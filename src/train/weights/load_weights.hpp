@@ -28,7 +28,7 @@ std::span<const std::string_view> facts_that_training_changes();
 std::span<const std::string_view> facts_that_import_changes();
 
 /// The path, if it is of a folder of Hugging Face's, or else the checkpoint that find_checkpoint takes.
-/// @throws UsageError [RUN-03] there is neither
+/// @throws UsageError [RUN-03] there is neither; [ADAPTER-08] there are adapters alone
 std::string find_weights(const std::string& path);
 /// Opens what find_weights finds, and compares its model with the recipe's.
 /// @param may_differ beginnings of names of facts

@@ -1,4 +1,5 @@
 #include "train/describe/recipe_facts.hpp"
+#include "train/weights/adapter_folder.hpp"
 #include "train/weights/checkpoint_weights.hpp"
 #include "train/weights/folder_weights.hpp"
 #include "train/weights/layers_fact.hpp"
@@ -22,15 +23,9 @@ namespace {
 
 constexpr std::string_view layers_fact = "layers";
 /// Of layers, as far as lasting_layers lets it.
-constexpr std::array<std::string_view, 9> changed_by_training{"mask",
-                                                              "local.",
-                                                              "attention",
-                                                              "model.context_length",
-                                                              "model.vocab_size",
-                                                              "model.rotary.",
-                                                              "model.pooling",
-                                                              "model.unit_length",
-                                                              layers_fact};
+constexpr std::array<std::string_view, 10> changed_by_training{
+    "mask",          "local.",        "attention",         "model.context_length",    "model.vocab_size",
+    "model.rotary.", "model.pooling", "model.unit_length", "experts.capacity_factor", layers_fact};
 constexpr std::array<std::string_view, 1> changed_by_import{"model.context_length"};
 
 std::string note_of(const std::string& path, const std::string& difference) {
@@ -131,6 +126,9 @@ OpenedWeights open_folder(const std::string& path, const RecipeProgram& recipe,
   std::vector<std::string> of_training = notes_of_training(path, model.training, recipe);
   auto weights = std::make_unique<FolderWeights>(std::move(model), recipe);
   if (auto note = weights->note_of_other_heads()) notes.push_back(*std::move(note));
+  if (has_adapters(path))
+    notes.push_back(
+        fmt::format("the adapters that lie beside the model in {} are read by `import --adapter` alone", path));
   return {std::move(weights), std::move(notes), std::move(of_training)};
 }
 
@@ -168,7 +166,17 @@ std::span<const std::string_view> facts_that_training_changes() { return changed
 std::span<const std::string_view> facts_that_import_changes() { return changed_by_import; }
 
 std::string find_weights(const std::string& path) {
-  return is_model_folder(path) ? path : runtime::find_checkpoint(path);
+  if (is_model_folder(path)) return path;
+  if (has_adapters(path))
+    throw UsageError("ADAPTER-08", fmt::format("{} has adapters and no model; give a checkpoint that `import MODEL "
+                                               "--adapter {} --output CHECKPOINT` makes of both",
+                                               in_quotes(path), path));
+  try {
+    return runtime::find_checkpoint(path);
+  } catch (const UsageError& error) {
+    if (error.id() != ErrorId("RUN-03")) throw;
+    throw UsageError("RUN-03", fmt::format("{}, or a folder of Hugging Face's with its config.json", error.text()));
+  }
 }
 
 OpenedWeights open_weights(const std::string& path, const RecipeProgram& recipe,
