@@ -170,6 +170,11 @@ TEST_CASE("benchmarks have the numbers of lm-evaluation-harness, on one rank and
                 2, {"[FILE-01]", "none", "(--output)"});
   check_refusal(model.run("evaluate", {"--task", "squad=" + fixtures + "arc.jsonl"}), 2, {"[RUN-13]", "hellaswag"});
   check_refusal(model.run("evaluate", {"--task", "arc=" + fixtures + "arc.jsonl", "--shots", "4"}), 2, {"[TASK-05]"});
+  const std::string of_arc = read_bytes(model / "arc.jsonl");
+  check_refusal(model.run("evaluate",
+                          {"--task", "arc=" + model / "*.jsonl", "--output", model / "arc.jsonl", "--ranks", "2"}),
+                2, {"[TASK-07]", "arc.jsonl"});
+  CHECK(read_bytes(model / "arc.jsonl") == of_arc);
   check_refusal(model.run("evaluate", {"--task", "arc=nowhere", "--ranks", "2"}), 2,
                 {"[FILE-01]", "nowhere", "(--task)"});  // once for all ranks
 }

@@ -438,6 +438,28 @@ TEST_CASE("what decides how weights are trained may differ, and is said by name,
   }
 }
 
+TEST_CASE("exports, means and texts have the tokeniser of the run, wherever its checkpoints lie") {
+  const Workplace place("tiny_gpt2");
+  const std::pair<std::string, std::string> folders[] = {{".", "in_run"},
+                                                         {"a/b", "below/a/b"},
+                                                         {place / "elsewhere", "elsewhere"}};
+  for (const auto& [directory, checkpoints] : folders) {
+    CAPTURE(directory);
+    const std::string run = directory == "." ? "in_run" : directory == "a/b" ? "below" : "apart";
+    check_success(place.train(run, {"run.steps=2", "checkpoint.every=1", "checkpoint.keep=all",
+                                    "checkpoint.directory=" + directory}));
+    const std::string at = place / checkpoints;
+    check_success(place.run({"export", "--checkpoint", at, "--output", place / (run + "_model")}));
+    CHECK(fs::exists(place / (run + "_model/tokenizer.json")));
+    check_success(run_program("monomorph-checkpoint", {"average", at + "/step_00000001", at + "/step_00000002",
+                                                       "--output", place / (run + "_mean")}));
+    CHECK(fs::exists(place / (run + "_mean/tokenizer.json")));
+    check_success(
+        place.run({"export", "--checkpoint", place / (run + "_mean"), "--output", place / (run + "_of_mean")}));
+    CHECK(fs::exists(place / (run + "_of_mean/tokenizer.json")));
+  }
+}
+
 TEST_CASE("weights alone can't be resumed from, and weights.from must name weights") {
   const Exported place("tiny_gpt2");
   REQUIRE(place.run({"import", place / "model", "--output", place / "imported"}).exit_code == 0);
@@ -793,5 +815,8 @@ TEST_CASE("monomorph-checkpoint recipe prints the recipe of a folder's model") {
   for (const std::string name : {"mean_of_bert", "last_of_roberta"}) check_printed(sentence_fixtures, name);
   check_refusal(run_program("monomorph-checkpoint", {"recipe", fixtures + "gpt2", "--name", "9 lives"}), 2,
                 {"[WEIGHTS-12]", "9 lives"});
+  for (const std::string taken : {"class", "model"})
+    check_refusal(run_program("monomorph-checkpoint", {"recipe", fixtures + "gpt2", "--name", taken}), 2,
+                  {"[WEIGHTS-12]", taken});
   check_refusal(run_program("monomorph-checkpoint", {"recipe", fixtures + "nowhere"}), 2, {"[WEIGHTS-02]"});
 }

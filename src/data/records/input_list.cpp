@@ -90,17 +90,22 @@ std::vector<std::string> matches_of(const std::string& pattern) {
   return paths;
 }
 
-/// The same for all ways to write a path. A pipe can be read only once, whatever it is called.
-fs::path place_of(const std::string& path) {
+/// The same for all ways to write a path, and for all names of a pipe, which can be read only once. A pipe of no name,
+/// as shells make them, has a path that leads nowhere.
+std::string place_of(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
+    return fmt::format("{}:{}", status.st_dev, status.st_ino);
   std::error_code unreadable;
-  return fs::weakly_canonical(fs::absolute(path, unreadable), unreadable);
+  const fs::path absolute = fs::absolute(path, unreadable), place = fs::weakly_canonical(absolute, unreadable);
+  return (unreadable ? absolute : place).string();
 }
 
 }  // namespace
 
 std::vector<std::string> expand_inputs(const std::vector<std::string>& arguments) {
   std::vector<std::string> inputs;
-  std::set<fs::path> places;
+  std::set<std::string> places;
   for (const std::string& argument : arguments)
     for (const std::string& path : is_pattern(argument) ? matches_of(argument) : std::vector{argument})
       if (places.insert(place_of(path)).second) inputs.push_back(path);

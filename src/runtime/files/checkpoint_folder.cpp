@@ -287,10 +287,10 @@ std::optional<std::string> set_aside_later(const std::string& folder, std::int64
   return aside;
 }
 
-std::string relative_run_folder(const std::string& checkpoint) {
+bool was_set_aside(const std::string& checkpoint) {
   std::error_code ignored;  // what can't be resolved is not there
   const filesystem::path parent = filesystem::canonical(checkpoint, ignored).parent_path();
-  return parent.filename().string().starts_with(abandoned_prefix) ? "../../.." : "../..";
+  return parent.filename().string().starts_with(abandoned_prefix);
 }
 
 std::optional<std::string> latest_checkpoint(const std::string& folder, std::vector<std::string>* skipped,

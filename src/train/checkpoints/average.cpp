@@ -7,6 +7,7 @@
 #include "tensor_pieces.hpp"
 #include "train/weights/averaged_name.hpp"
 #include "train/weights/companion_files.hpp"
+#include "train/weights/run_folder_of.hpp"
 #include "train/weights/special_token_ids.hpp"
 #include "weights_for_use.hpp"
 
@@ -17,6 +18,7 @@
 #include <monomorph/runtime/files/checkpoint_reader.hpp>
 #include <monomorph/runtime/files/counter_names.hpp>
 #include <monomorph/train/checkpoints/single_file.hpp>
+#include <monomorph/train/step/quantized_matrix.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -57,7 +59,29 @@ std::string differing_state(const runtime::CheckpointMetadata& first, const runt
   return lines.empty() ? "their recipes have states of different kinds" : fmt::format("{}", fmt::join(lines, ", "));
 }
 
-void check_alike(const runtime::CheckpointReader& first, const runtime::CheckpointReader& other) {
+/// Whether it is a part of a matrix in NF4, whose codes and scales have no mean.
+bool is_of_nf4(const runtime::CheckpointReader& checkpoint, const std::string& name) {
+  for (const std::string_view suffix : {codes_suffix, absmax_suffix, nested_absmax_suffix, offset_suffix}) {
+    if (!name.ends_with(suffix)) continue;
+    const auto* const codes = checkpoint.find(name.substr(0, name.size() - suffix.size()) + std::string(codes_suffix));
+    if (codes != nullptr && !is_floating_point(codes->dtype)) return true;
+  }
+  return false;
+}
+
+bool has_equal_bytes(runtime::CheckpointReader& first, runtime::CheckpointReader& other, const std::string& name) {
+  std::vector<std::byte> left, right;
+  bool are_equal = true;
+  for_each_piece(first.find(name)->n_elements, [&](std::int64_t begin, std::int64_t n) {
+    if (!are_equal) return;
+    read_piece(first, name, begin, n, left);
+    read_piece(other, name, begin, n, right);
+    are_equal = left == right;
+  });
+  return are_equal;
+}
+
+void check_alike(runtime::CheckpointReader& first, runtime::CheckpointReader& other) {
   if (first.metadata().state_fingerprint != other.metadata().state_fingerprint)
     refuse(first, other, differing_state(first.metadata(), other.metadata()));
   const std::vector<std::string> names = weight_names(first);
@@ -66,7 +90,10 @@ void check_alike(const runtime::CheckpointReader& first, const runtime::Checkpoi
     const runtime::CheckpointReader::Tensor &left = weight_in(first, name), &right = weight_in(other, name);
     if (left.shape != right.shape || left.dtype != right.dtype)
       refuse(first, other, fmt::format("{} has another shape or dtype there", in_quotes(name)));
-    if (!is_floating_point(left.dtype))
+    if (is_of_nf4(first, name)) {
+      if (!has_equal_bytes(first, other, name))
+        refuse(first, other, fmt::format("{} is of a matrix in NF4 that is another one there", in_quotes(name)));
+    } else if (!is_floating_point(left.dtype))
       refuse(first, other, fmt::format("{} is not of floating-point numbers", in_quotes(name)));
   }
 }
@@ -92,6 +119,7 @@ class WeightedMean {
 
   void give(const std::string& name, const runtime::ByteSink& sink) {
     const runtime::CheckpointReader::Tensor& tensor = weight_in(checkpoints_.front(), name);
+    if (is_of_nf4(checkpoints_.front(), name)) return copy(name, tensor, sink);
     for_each_piece(tensor.n_elements, [&](std::int64_t first, std::int64_t n) {
       sums_.assign(static_cast<std::size_t>(n), 0);
       for (std::size_t i = 0; i < checkpoints_.size(); ++i)
@@ -105,6 +133,13 @@ class WeightedMean {
   std::int64_t n_non_finite() const { return n_non_finite_; }
 
  private:
+  /// What is the same in all.
+  void copy(const std::string& name, const runtime::CheckpointReader::Tensor& tensor, const runtime::ByteSink& sink) {
+    for_each_piece(tensor.n_elements, [&](std::int64_t first, std::int64_t n) {
+      read_piece(checkpoints_.front(), name, first, n, bytes_);
+      sink(bytes_);
+    });
+  }
   void add(runtime::CheckpointReader& checkpoint, const std::string& name, std::int64_t first, double share) {
     read_piece(checkpoint, name, first, std::ssize(sums_), bytes_);
     widen(checkpoint.find(name)->dtype, bytes_, numbers_);
@@ -129,20 +164,22 @@ Json start_of(const runtime::CheckpointReader& checkpoint) {
   return told.contains(place_of_start()) ? told.at(place_of_start()) : Json();
 }
 
-/// Hyperparameters that name no start: by one, the adapters of the mean would be exported as those of its base alone.
-std::string without_start(const std::string& hyperparameters) {
-  Json told = parsed_ordered_json(hyperparameters);
-  if (told.contains(place_of_start())) told[place_of_start()] = "";
+/// Those of one of the runs, but for what is not so of the mean. By a start that is not that of all, its adapters would
+/// be exported as those of that base alone.
+std::string hyperparameters_of_average(const std::string& of_run, bool same_start) {
+  Json told = parsed_ordered_json(of_run);
+  if (!same_start && told.contains(place_of_start())) told[place_of_start()] = "";
+  if (const Json::json_pointer place("/checkpoint/directory"); told.contains(place)) told[place] = "checkpoints";
   return told.dump();
 }
 
-/// It says that the checkpoint holds weights alone, and leaves out evaluations, which were of other weights, and a
-/// start that is not that of all.
+/// It says that the checkpoint holds weights alone, and leaves out evaluations, which were of other weights.
 runtime::CheckpointMetadata metadata_of_average(const std::vector<runtime::CheckpointReader>& checkpoints) {
   const auto step = [](const runtime::CheckpointReader& checkpoint) { return checkpoint.metadata().step; };
   runtime::CheckpointMetadata metadata = std::ranges::max_element(checkpoints, {}, step)->metadata();
-  if (std::ranges::adjacent_find(checkpoints, std::ranges::not_equal_to(), start_of) != checkpoints.end())
-    metadata.hyperparameters = without_start(metadata.hyperparameters);
+  const bool same_start =
+      std::ranges::adjacent_find(checkpoints, std::ranges::not_equal_to(), start_of) == checkpoints.end();
+  metadata.hyperparameters = hyperparameters_of_average(metadata.hyperparameters, same_start);
   std::erase_if(metadata.counters, [](const auto& counter) { return runtime::is_of_evaluation(counter.first); });
   metadata.counters[runtime::weights_alone_counter] = std::int64_t{1};
   return metadata;
@@ -185,7 +222,7 @@ AveragedCheckpoints average_checkpoints(const std::vector<std::string>& paths, s
   }
   check_folder_above(output);
   NewRunFolder folder(output, "CHECKPOINT-30");
-  const std::string last_run = paths.back() + "/" + runtime::relative_run_folder(paths.back());
+  const std::string last_run = run_folder_of(paths.back());
   copy_companion_files(last_run, output);
   keep_special_token_ids(special_token_ids(last_run), output);
   OneRank one_rank;

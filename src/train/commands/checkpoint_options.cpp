@@ -2,6 +2,7 @@
 
 #include "core/with_hint.hpp"
 #include "train/weights/companion_files.hpp"
+#include "train/weights/run_folder_of.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/standard_streams.hpp>
@@ -28,7 +29,7 @@ void CheckpointOptions::add_to(CLI::App& app) {
 
 std::string CheckpointOptions::tokenizer_file(const std::string& found, const Hparams& hparams) const {
   if (!tokenizer.empty()) return tokenizer;
-  std::string of_run = tokenizer_in((std::filesystem::path(found) / runtime::relative_run_folder(found)).string());
+  std::string of_run = tokenizer_in(run_folder_of(found));
   return of_run.empty() ? hparams.data.tokenizer.value : of_run;
 }
 

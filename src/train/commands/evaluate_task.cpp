@@ -10,6 +10,7 @@
 #include <monomorph/core/atomic_file.hpp>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
+#include <monomorph/data/records/input_list.hpp>
 #include <monomorph/runtime/comm/together.hpp>
 #include <monomorph/train/run/saving/run_checkpoint.hpp>
 
@@ -17,6 +18,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <filesystem>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -118,6 +120,16 @@ void write_answers(const TaskData& data, const std::vector<Answer>& answers, con
   write_text_file(path, lines);
 }
 
+/// Answers must not take the place of what they answer.   @throws UsageError [TASK-07]
+void check_is_not_read(const std::string& output, const std::string& files) {
+  for (const std::string& path : data::expand_inputs({files})) {
+    std::error_code none_of_them;  // one that is not there yet is no file of these
+    if (std::filesystem::equivalent(path, output, none_of_them))
+      throw UsageError("TASK-07", fmt::format("{} is read and would be replaced by the answers; name another --output",
+                                              in_quotes(path)));
+  }
+}
+
 }  // namespace
 
 std::optional<NamedTask> task_of(const std::string& text) {
@@ -143,6 +155,9 @@ TaskData::TaskData(const RecipeProgram& recipe, const EvaluateOptions& options) 
   questions = as_usage_error("--task", [&] { return read_questions(benchmark, task.files); });
   if (!options.shots_from.empty())
     examples = as_usage_error("--shots-from", [&] { return read_questions(benchmark, options.shots_from); });
+  if (!options.output.empty())
+    for (const std::string& files : {task.files, options.shots_from})
+      if (!files.empty()) check_is_not_read(options.output, files);
   ShotSettings settings{.shots = static_cast<std::size_t>(options.shots.value_or(0))};
   if (options.shots_seed) settings.seed = static_cast<std::uint32_t>(*options.shots_seed);
   shots = choose_shots(benchmark, questions, examples, settings);

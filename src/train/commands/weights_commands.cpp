@@ -11,6 +11,7 @@
 #include "train/weights/export_adapters.hpp"
 #include "train/weights/export_folder.hpp"
 #include "train/weights/family.hpp"
+#include "train/weights/run_folder_of.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/standard_streams.hpp>
@@ -100,7 +101,7 @@ int run_export(const RecipeProgram& recipe, const ExportCommandOptions& options)
     show(export_adapters(recipe, checkpoint, options.output, options.dtype) + "\n");
     return 0;
   }
-  const std::string run_folder = checkpoint + "/" + runtime::relative_run_folder(checkpoint);
+  const std::string run_folder = run_folder_of(checkpoint);
   const RunTokenizer loaded = tokenizer_of(run_folder, recipe);
   const data::Tokenizer* const tokenizer = loaded.tokenizer.get();
   if (options.gguf.empty()) {

@@ -225,8 +225,8 @@ CompletionRequest read_chat_completion(const std::string& body, const ServedMode
   fields.refuse_unless("modalities", {json::array({"text"})});
   fields.refuse_unless("service_tier", {"auto", "default"});
   fields.refuse_unless("store", {false});
-  for (const char* const name :
-       {"audio", "prediction", "reasoning_effort", "verbosity", "web_search_options", "metadata"})
+  fields.refuse_unless("metadata", {json::object()});
+  for (const char* const name : {"audio", "prediction", "reasoning_effort", "verbosity", "web_search_options"})
     fields.refuse_unless(name, {});
   fields.finish();
   set_most_tokens(request, model,

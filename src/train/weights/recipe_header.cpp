@@ -89,13 +89,38 @@ std::vector<std::string> initializers(std::span<const Fact> facts, std::size_t p
   return members;
 }
 
+/// A struct has no member of its own name.
+constexpr std::string_view members_of_recipes[] = {"model",     "layers",    "attention",  "objective",     "sharding",
+                                                   "precision", "optimizer", "finetuning", "checkpointing", "budget"};
+/// Of C++20, those that are made of letters which may begin a name, and the alternative operators.
+constexpr std::string_view keywords[] = {
+    "alignas",     "alignof",  "and",        "and_eq",    "asm",       "auto",         "bitand",
+    "bitor",       "bool",     "break",      "case",      "catch",     "char",         "char16_t",
+    "char32_t",    "char8_t",  "class",      "co_await",  "co_return", "co_yield",     "compl",
+    "concept",     "const",    "const_cast", "consteval", "constexpr", "constinit",    "continue",
+    "decltype",    "default",  "delete",     "do",        "double",    "dynamic_cast", "else",
+    "enum",        "explicit", "export",     "extern",    "false",     "float",        "for",
+    "friend",      "goto",     "if",         "inline",    "int",       "long",         "mutable",
+    "namespace",   "new",      "noexcept",   "not",       "not_eq",    "nullptr",      "operator",
+    "or",          "or_eq",    "private",    "protected", "public",    "register",     "reinterpret_cast",
+    "requires",    "return",   "short",      "signed",    "sizeof",    "static",       "static_assert",
+    "static_cast", "struct",   "switch",     "template",  "this",      "thread_local", "throw",
+    "true",        "try",      "typedef",    "typeid",    "typename",  "union",        "unsigned",
+    "using",       "virtual",  "void",       "volatile",  "wchar_t",   "while",        "xor",
+    "xor_eq"};
+
 void check_identifier(const std::string& name) {
   const auto is_letter = [](char character) {
     return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') || character == '_';
   };
   const auto is_part = [&](char character) { return is_letter(character) || (character >= '0' && character <= '9'); };
-  if (!name.empty() && is_letter(name.front()) && std::ranges::all_of(name, is_part)) return;
-  throw UsageError("WEIGHTS-12", fmt::format("a recipe can't be named {}; give an identifier of C++", in_quotes(name)));
+  const bool is_taken = std::ranges::find(members_of_recipes, name) != std::end(members_of_recipes) ||
+                        std::ranges::find(keywords, name) != std::end(keywords);
+  if (!name.empty() && is_letter(name.front()) && std::ranges::all_of(name, is_part) && !is_taken) return;
+  throw UsageError("WEIGHTS-12",
+                   fmt::format("a recipe can't be named {}; give an identifier of C++ that is no keyword, "
+                               "nor the name of a member of recipes",
+                               in_quotes(name)));
 }
 
 /// The block of layers that are not local.

@@ -107,9 +107,8 @@ bool has_checkpoints(const std::string& folder);
 /// @return that folder; absent if there is no later step   @throws [FILE-03]
 std::optional<std::string> set_aside_later(const std::string& folder, std::int64_t step);
 
-/// The relative path from a checkpoint to the folder of its run, if its checkpoints lie where they usually do: "../..",
-/// or "../../.." for one that was set aside.
-std::string relative_run_folder(const std::string& checkpoint);
+/// Whether a checkpoint lies where set_aside_later has moved it.
+bool was_set_aside(const std::string& checkpoint);
 
 /// The checkpoint of the highest step in `folder` that read_checkpoint_metadata accepts; nothing if there is none.
 /// @param skipped if given, receives one line for each checkpoint of a higher step that is broken

@@ -57,6 +57,16 @@ TEST_CASE("Patterns stand for their files in the order of bytes, and each file i
   CHECK(name_of_inputs({"a", "b", "c"}) == "a and 2 more");
 }
 
+TEST_CASE("Each of several pipes without a name is read, and one that has two names once") {
+  int one[2], other[2];
+  REQUIRE(::pipe(one) == 0);
+  REQUIRE(::pipe(other) == 0);
+  const auto path_of = [](int descriptor) { return "/dev/fd/" + std::to_string(descriptor); };
+  const std::vector<std::string> both{path_of(one[0]), path_of(other[0])};
+  CHECK(expand_inputs({both[0], both[1], "/proc/self/fd/" + std::to_string(one[0])}) == both);
+  for (const int descriptor : {one[0], one[1], other[0], other[1]}) ::close(descriptor);
+}
+
 TEST_CASE("A pattern that cannot be looked for everywhere is refused, and what leads nowhere is no such place") {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder.file("open"));

@@ -162,6 +162,29 @@ TEST_CASE("a mean names the weights that its runs began with only where they are
     }
 }
 
+TEST_CASE("what is kept in NF4 has no mean: it stays as it is in all checkpoints, or is refused") {
+  const auto with_codes = [](std::uint8_t code, float weight) {
+    const auto bytes = [](std::uint8_t byte) {
+      return saved_tensor(runtime::FileDType::u8, std::vector<std::uint8_t>{byte, 7});
+    };
+    return SavedTensors{{"m.codes", bytes(code)},
+                        {"m.absmax", bytes(3)},
+                        {"m.nested_absmax", fp32_tensor({0.1F})},
+                        {"m.offset", fp32_tensor({0.3F})},
+                        {"m.lora_a", fp32_tensor({weight})}};
+  };
+  Runs runs;
+  for (const float weight : {1.0F, 4.0F}) runs.add(with_codes(200, weight));
+  runtime::CheckpointReader mean(runs.average().path);
+  const SavedTensors expected = with_codes(200, 2.5F);
+  for (const auto& [name, tensor] : expected) {
+    CAPTURE(name);
+    CHECK(read_tensor(mean, name).bytes == tensor.bytes);
+  }
+  runs.add(with_codes(201, 1));
+  CHECK(contains(error_of([&] { runs.average({}, "other"); }), "\"m.codes\" is of a matrix in NF4"));
+}
+
 TEST_CASE("checkpoints without an average are refused by name, and nothing is left behind") {
   const auto refused = [](const SavedTensors& other,
                           const runtime::CheckpointMetadata& metadata = metadata_of_step(0)) {
