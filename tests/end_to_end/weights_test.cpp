@@ -446,7 +446,7 @@ TEST_CASE("exports, means and texts have the tokeniser of the run, wherever its 
   for (const auto& [directory, checkpoints] : folders) {
     CAPTURE(directory);
     const std::string run = directory == "." ? "in_run" : directory == "a/b" ? "below" : "apart";
-    check_success(place.train(run, {"run.steps=2", "checkpoint.every=1", "checkpoint.keep=all",
+    check_success(place.train(run, {"run.steps=3", "checkpoint.every=1", "checkpoint.keep=all",
                                     "checkpoint.directory=" + directory}));
     const std::string at = place / checkpoints;
     check_success(place.run({"export", "--checkpoint", at, "--output", place / (run + "_model")}));

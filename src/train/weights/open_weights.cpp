@@ -90,9 +90,8 @@ std::vector<std::string> notes_of_training(const std::string& path, const ModelF
   return notes;
 }
 
-OpenedWeights open_checkpoint(const std::string& path, const RecipeProgram& recipe,
+OpenedWeights open_checkpoint(const std::string& checkpoint, const RecipeProgram& recipe,
                               std::span<const std::string_view> may_differ) {
-  const std::string checkpoint = runtime::find_checkpoint(path);
   const auto metadata = runtime::read_checkpoint_metadata(checkpoint);
   std::vector<std::string> notes = compared(checkpoint, function_facts(metadata.recipe_facts), recipe,
                                             function_facts(recipe_facts(recipe)), may_differ);
@@ -181,7 +180,8 @@ std::string find_weights(const std::string& path) {
 
 OpenedWeights open_weights(const std::string& path, const RecipeProgram& recipe,
                            std::span<const std::string_view> may_differ) {
-  return is_model_folder(path) ? open_folder(path, recipe, may_differ) : open_checkpoint(path, recipe, may_differ);
+  return is_model_folder(path) ? open_folder(path, recipe, may_differ)
+                               : open_checkpoint(find_weights(path), recipe, may_differ);
 }
 
 bool begins_adapters(const WeightsSource& source, const RecipeProgram& recipe) {
