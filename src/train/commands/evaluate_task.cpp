@@ -152,12 +152,14 @@ TaskData::TaskData(const RecipeProgram& recipe, const EvaluateOptions& options) 
   tokenizer = std::move(loaded.tokenizer);
   note = std::move(loaded.note);
   benchmark = task.benchmark;
-  questions = as_usage_error("--task", [&] { return read_questions(benchmark, task.files); });
-  if (!options.shots_from.empty())
-    examples = as_usage_error("--shots-from", [&] { return read_questions(benchmark, options.shots_from); });
-  if (!options.output.empty())
-    for (const std::string& files : {task.files, options.shots_from})
-      if (!files.empty()) check_is_not_read(options.output, files);
+  const auto read = [&](const char* option, const std::string& files) {
+    return as_usage_error(option, [&] {
+      if (!options.output.empty()) check_is_not_read(options.output, files);
+      return read_questions(benchmark, files);
+    });
+  };
+  questions = read("--task", task.files);
+  if (!options.shots_from.empty()) examples = read("--shots-from", options.shots_from);
   ShotSettings settings{.shots = static_cast<std::size_t>(options.shots.value_or(0))};
   if (options.shots_seed) settings.seed = static_cast<std::uint32_t>(*options.shots_seed);
   shots = choose_shots(benchmark, questions, examples, settings);
