@@ -6,10 +6,7 @@
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/standard_streams.hpp>
-#include <monomorph/runtime/files/checkpoint_folder.hpp>
 #include <monomorph/train/run/saving/run_checkpoint.hpp>
-
-#include <filesystem>
 
 namespace monomorph::train {
 

@@ -15,7 +15,6 @@
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/standard_streams.hpp>
-#include <monomorph/runtime/files/checkpoint_folder.hpp>
 #include <monomorph/train/run/saving/run_checkpoint.hpp>
 
 #include <fmt/format.h>
