@@ -143,6 +143,39 @@ TEST_CASE("of an expert that is missing, or of another width, the file is told")
   CHECK(contains(transposed, "must be [48, 32], as it holds an expert of layers.1.mlp.experts.gate.weight"));
 }
 
+TEST_CASE("an expert in NF4, and a matrix that a folder holds transposed, are refused with what to give instead") {
+  const std::string by_bitsandbytes = MONOMORPH_SOURCE_DIR "/tests/fixtures/nf4/llama/model.safetensors";
+  const auto quantized = runtime::SafetensorsFile::open(by_bitsandbytes);
+  const auto refusal = [&](const train::RecipeProgram& recipe, const std::string& model, const std::string& name) {
+    const TemporaryFolder folder;
+    const auto original = runtime::SafetensorsFile::open(fixture(model) + "/model.safetensors");
+    std::vector<runtime::TensorToWrite> tensors;
+    const auto add = [&](const runtime::SafetensorsFile& file, const runtime::TensorEntry& entry,
+                         const std::string& as) {
+      tensors.push_back({as, entry.dtype, entry.shape, file.data(entry)});
+    };
+    for (const runtime::TensorEntry& entry : original.tensors())
+      if (entry.name != name) add(original, entry, entry.name);
+    REQUIRE(tensors.size() + 1 == original.tensors().size());
+    const std::string in_nf4 = "model.layers.0.mlp.gate_proj.weight";
+    for (const runtime::TensorEntry& entry : quantized.tensors())
+      if (entry.name.starts_with(in_nf4)) add(quantized, entry, name + entry.name.substr(in_nf4.size()));
+    runtime::write_safetensors(folder / "model.safetensors", tensors, {});
+    write_bytes(folder / "config.json", read_bytes(fixture(model) + "/config.json"));
+    return error_of([&] { train::open_weights(folder.path(), recipe, train::facts_that_training_changes()); });
+  };
+  for (const std::string& refused :
+       {refusal(detail::program_of<recipes::mixtral>(), "mixtral",
+                "model.layers.1.block_sparse_moe.experts.2.w1.weight"),
+        refusal(detail::program_of<recipes::gpt2>(), "gpt2", "transformer.h.1.mlp.c_proj.weight")}) {
+    CAPTURE(refused);
+    CHECK(refused.starts_with("[WEIGHTS-07]"));
+    CHECK((contains(refused, "experts.2.w1.weight") || contains(refused, "h.1.mlp.c_proj.weight")));
+    CHECK(contains(refused, "is in NF4 and is not one matrix of the recipe"));
+    CHECK(contains(refused, "give the folder of the model before it was quantised"));
+  }
+}
+
 TEST_CASE("what Hugging Face's files can't express is refused by its name") {
   const train::RecipeProgram llama_program = detail::program_of<recipes::llama>();
   const auto check = [&](const std::string& feature, auto change) {

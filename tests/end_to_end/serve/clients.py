@@ -245,11 +245,13 @@ def mistakes():
             ("chat/completions", {**talk, "response_format": {"type": "json"}}, 400, "response_format.type"),
             ("chat/completions", {**talk, "tool_choice": "required"}, 400, "tool_choice"),
             ("chat/completions", {**talk, "top_logprobs": 1}, 400, "top_logprobs"),
+            ("chat/completions", {**talk, "metadata": {"kept": "as"}}, 400, "metadata"),
             ("chat/completions", {"messages": [{"role": "user", "content": "We " * 50}]}, 400, "messages")]:
         got, answer = post(path, json.dumps(body).encode())
         assert (got, answer["error"]["param"]) == (status, field), (body, got, answer)
         assert answer["error"]["message"] and answer["error"]["type"]
-    harmless = {**talk, "tools": [], "tool_choice": "none", "response_format": {"type": "text"}, "store": None}
+    harmless = {**talk, "tools": [], "tool_choice": "none", "response_format": {"type": "text"}, "store": None,
+                "metadata": {}}
     same(post("chat/completions", json.dumps(harmless).encode())[0], 200)
     for body in (b"", b"{", b"[]", b"5", b"\xff", b'{"prompt": "\xff"}', b'{"prompt": "\\ud800"}', b"[" * 100_000,
                  b'{"user":' * 10_000, b'{"temperature": 1e999, "prompt": "a"}', b'{"prompt": "a"} more', b"\0"):
