@@ -136,6 +136,13 @@ void check_that_adapters_name_their_base(const Exported& place) {
   train_from("tiny_llama_lora", "of_model", "model");
   CHECK(base_of("of_model", "adapters_of_model") == place / "model");
   train_from("tiny_llama", "tuned", "model");
+  // A run that is resumed has the weights that it began with, whatever weights.from says by then.
+  const ProcessResult resumed =
+      run_program("tiny_llama_lora", place.training("of_model", {"run.steps=4", "checkpoint.resume=auto",
+                                                                 "weights.from=" + place / "tuned"}));
+  check_success(resumed);
+  CHECK(contains(resumed.out, "this one is resumed, and began with \"" + place / "model" + "\""));
+  CHECK(base_of("of_model", "adapters_of_resumed") == place / "model");
   train_from("tiny_llama_lora", "of_tuned", "tuned");
   CHECK(base_of("of_tuned", "adapters_of_tuned").is_null());
   train_from("tiny_llama_lora", "further_of_tuned", "of_tuned");
@@ -815,7 +822,7 @@ TEST_CASE("monomorph-checkpoint recipe prints the recipe of a folder's model") {
   for (const std::string name : {"mean_of_bert", "last_of_roberta"}) check_printed(sentence_fixtures, name);
   check_refusal(run_program("monomorph-checkpoint", {"recipe", fixtures + "gpt2", "--name", "9 lives"}), 2,
                 {"[WEIGHTS-12]", "9 lives"});
-  for (const std::string taken : {"class", "model"})
+  for (const std::string taken : {"class", "model", "schedule", "device"})
     check_refusal(run_program("monomorph-checkpoint", {"recipe", fixtures + "gpt2", "--name", taken}), 2,
                   {"[WEIGHTS-12]", taken});
   check_refusal(run_program("monomorph-checkpoint", {"recipe", fixtures + "nowhere"}), 2, {"[WEIGHTS-02]"});

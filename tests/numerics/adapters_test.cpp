@@ -175,8 +175,8 @@ TEST_CASE("of adapters what is missing, left over or of another shape is told, a
 TEST_CASE("adapters of what no recipe has any for are refused by its name") {
   AdapterFile file("llama");
   for (const char* const name :
-       {"lm_head.lora_A.weight", "lm_head.base_layer.weight", "model.embed_tokens.lora_embedding_B",
-        "model.layers.0.block_sparse_moe.experts.3.w1.lora_B.weight",
+       {"a\n[FAKE-01].lora_A.weight", "lm_head.lora_A.weight", "lm_head.base_layer.weight",
+        "model.embed_tokens.lora_embedding_B", "model.layers.0.block_sparse_moe.experts.3.w1.lora_B.weight",
         "model.layers.1.block_sparse_moe.experts.0.w1.lora_B.weight", "model.norm.weight"})
     file.matrices[std::string("base_model.model.") + name] = {1, 1, {0}};
   const TemporaryFolder folder;
@@ -187,7 +187,8 @@ TEST_CASE("adapters of what no recipe has any for are refused by its name") {
   CAPTURE(refused);
   CHECK(refused.starts_with("[ADAPTER-06]"));
   CHECK(contains(refused,
-                 "are of lm_head, model.embed_tokens, model.layers.#.block_sparse_moe.experts.#.w1, model.norm, too"));
+                 "are of \"a\\x0a[FAKE-01]\", \"lm_head\", \"model.embed_tokens\", "
+                 "\"model.layers.#.block_sparse_moe.experts.#.w1\", \"model.norm\", too"));
 }
 
 TEST_CASE("a folder without adapters where a recipe has some, or with some where they are to be written, is refused") {

@@ -18,6 +18,8 @@ class Budget {
     steps_ += static_cast<std::int64_t>(bytes / 64);
     step();
   }
+  /// A name is looked for among as many. Few cost nothing beside the step that looks.
+  void search(std::size_t names) { steps_ += static_cast<std::int64_t>(names / 16); }
   /// Text or lists of so many bytes are made.
   void make(std::size_t bytes) {
     if (bytes > static_cast<std::size_t>(limits_.bytes) || (bytes_ += static_cast<std::int64_t>(bytes)) > limits_.bytes)

@@ -21,8 +21,10 @@ Value Interpreter::evaluate(const Expression& expression) {
 }
 
 Value Interpreter::of(const Name& name) {
-  for (Scope* scope = scope_.get(); scope != nullptr; scope = scope->parent.get())
+  for (Scope* scope = scope_.get(); scope != nullptr; scope = scope->parent.get()) {
+    budget_.search(scope->variables.size());
     if (const Value* const found = scope->find(name.name)) return *found;
+  }
   return Value::undefined(fmt::format("{} is undefined", python::repr_of_text(name.name)));
 }
 
@@ -146,6 +148,7 @@ Value Interpreter::call(const Value& callee, const Arguments& arguments) {
 
 Value Interpreter::attribute(const Value& object, std::string_view name) {
   require_defined(object);
+  if (const auto* const space = object.as<std::shared_ptr<Namespace>>()) budget_.search((*space)->attributes.size());
   if (auto found = attribute_of(object, name)) return *std::move(found);
   if (object.dict() != nullptr)
     if (Value found = item_of(budget_, object, name); !found.is_undefined()) return found;

@@ -98,7 +98,8 @@ Value function(const char* name, Value (*call)(Interpreter&, const Arguments&)) 
 }  // namespace global_functions
 
 Value Interpreter::new_namespace(Variables attributes) {
-  budget_.make(attributes.size() * sizeof(Value) + sizeof(Namespace));
+  budget_.make(attributes.size() * sizeof(Variables::value_type) + sizeof(Namespace));
+  for (const auto& [name, value] : attributes) budget_.make(name.size());
   namespaces_.push_back(std::make_shared<Namespace>(Namespace{std::move(attributes)}));
   return Value(namespaces_.back());
 }

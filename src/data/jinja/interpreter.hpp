@@ -95,6 +95,7 @@ class Interpreter {
   std::vector<Value> chosen_items(const For& loop, std::vector<Value> items);
   std::shared_ptr<Loop> new_loop(const For& loop, std::vector<Value> items, int level);
   void assign(const Target& target, const Value& value);
+  void set(std::string_view name, Value value);
   /// A macro that sees the names that are here.
   Value macro_of(std::shared_ptr<const MacroBody> body);
   Value call_macro(const MacroBody& body, const std::shared_ptr<Scope>& scope, const Arguments& arguments);

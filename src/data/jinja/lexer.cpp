@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::array<std::string_view, 6> signs_of_two = {"//", "**", "==", "!=", ">=", "<="};
 constexpr std::string_view signs_of_one = "+-/*%~[](){}><=.:|,;";
+/// Names are copied and compared uncounted, so they must be short.
+constexpr std::size_t longest_name = 256;
 
 bool is_name_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -176,6 +178,7 @@ class Lexer {
   void read_name() {
     std::size_t end = at_;
     while (end < source_.size() && is_name_character(source_[end])) ++end;
+    if (end - at_ > longest_name) fail(fmt::format("a name of more than {} bytes", longest_name));
     add(TokenKind::name, source_.substr(at_, end - at_));
     advance_to(end);
   }

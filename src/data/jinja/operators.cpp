@@ -184,13 +184,19 @@ SlicePlaces places_of(const Value& start, const Value& stop, const Value& step, 
   return {first ? clamp(*first) : by < 0 ? n - 1 : 0, last ? clamp(*last) : by < 0 ? -1 : n, by};
 }
 
+std::int64_t number_at(const Range& range, std::int64_t place) {
+  std::int64_t number = 0;
+  if (__builtin_mul_overflow(place, range.step, &number) || __builtin_add_overflow(range.start, number, &number))
+    fail_overflow();
+  return number;
+}
+
 /// A slice of a range is one.
 Range part_of(const Range& range, const SlicePlaces& places) {
-  if (!places.has(places.begin))
-    return {range.start + places.begin * range.step, range.start + places.begin * range.step, 1};
+  if (!places.has(places.begin)) return {number_at(range, places.begin), number_at(range, places.begin), 1};
   std::int64_t step = 0;  // of a slice with a larger step than there are places, there is one place
   if (__builtin_mul_overflow(range.step, places.step, &step)) step = range.step;
-  return {range.start + places.begin * range.step, range.start + places.end * range.step, step};
+  return {number_at(range, places.begin), number_at(range, places.end), step};
 }
 
 bool is_part_of(Budget& budget, const std::string& container, const Value& item) {

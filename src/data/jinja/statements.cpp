@@ -139,12 +139,13 @@ void Interpreter::assign(const Target& target, const Value& value) {
     for (std::size_t i = 0; i < items.size(); ++i) assign(target.parts[i], items[i]);
     return;
   }
-  if (target.attribute.empty()) return scope_->set(target.name, value);
+  if (target.attribute.empty()) return set(target.name, value);
   const Value object = of(Name{target.name});
   const auto* const space = object.as<std::shared_ptr<Namespace>>();
   if (space == nullptr) fail("{} is no namespace, so that its attributes can't be set", target.name);
   if (target.attribute.starts_with('_')) fail("attributes of a namespace can't begin with an underscore");
   auto& attributes = (*space)->attributes;
+  budget_.search(attributes.size());
   const auto known = std::ranges::find(attributes, target.attribute, &std::pair<std::string, Value>::first);
   if (known == attributes.end())
     attributes.emplace_back(target.attribute, value);
@@ -185,7 +186,7 @@ Interpreter::Flow Interpreter::run(const Generation& generation) {
 }
 
 Interpreter::Flow Interpreter::run(const Macro& macro) {
-  scope_->set(macro.macro->name, macro_of(macro.macro));
+  set(macro.macro->name, macro_of(macro.macro));
   return Flow::next;
 }
 
@@ -197,9 +198,16 @@ Interpreter::Flow Interpreter::run(const CallBlock& block) {
   return write(text_of(budget_, call(callee, arguments))), Flow::next;
 }
 
+void Interpreter::set(std::string_view name, Value value) {
+  budget_.search(scope_->variables.size());
+  scope_->set(name, std::move(value));
+}
+
+/// The scope that it closes over lives as long as the render, and so counts with it.
 Value Interpreter::macro_of(std::shared_ptr<const MacroBody> body) {
-  if (!std::exchange(scope_->is_kept, true)) kept_scopes_.push_back(scope_);
   std::string name = body->name;
+  budget_.make(sizeof(Scope) + sizeof(Callable) + 2 * name.size());
+  if (!std::exchange(scope_->is_kept, true)) kept_scopes_.push_back(scope_);
   return Value(std::make_shared<const Callable>(
       Callable{std::move(name),
                [body = std::move(body), scope = scope_](Interpreter& self, const Arguments& arguments) {
@@ -232,10 +240,11 @@ void Interpreter::bind(const MacroBody& body, const Arguments& arguments) {
   for (std::size_t i = 0; i < n_parameters; ++i) {
     const Parameter& parameter = body.parameters[i];
     const Value* const value = i < n_given ? &arguments.positional[i] : take_named(parameter.name);
-    scope_->set(parameter.name, value != nullptr ? *value
-                                : parameter.fallback
-                                    ? evaluate(parameter.fallback)
-                                    : Value::undefined(fmt::format("parameter {} was not provided", parameter.name)));
+    budget_.search(arguments.named.size());
+    set(parameter.name, value != nullptr ? *value
+                        : parameter.fallback
+                            ? evaluate(parameter.fallback)
+                            : Value::undefined(fmt::format("parameter {} was not provided", parameter.name)));
   }
   const auto has_parameter = [&](std::string_view name) {
     return std::ranges::find(body.parameters, name, &Parameter::name) != body.parameters.end();

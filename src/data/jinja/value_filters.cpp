@@ -97,6 +97,8 @@ Value rounded(Interpreter&, const Value& value, const Arguments& arguments) {
   if (value.integer() && precision >= 0) return *value.integer();
   if (precision < 0) {
     const double steps = std::nearbyint(*number * scale) / scale;
+    if (value.integer() && std::abs(steps) >= 0x1p63)
+      fail("{} is rounded to a number beyond 64 bits", *value.integer());
     return value.integer() ? Value(static_cast<std::int64_t>(steps)) : Value(steps);
   }
   if (!std::isfinite(*number)) return *number;

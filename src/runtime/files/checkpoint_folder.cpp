@@ -252,6 +252,9 @@ PrunedCheckpoints prune_checkpoints(const std::string& folder, const Retention& 
 CheckpointMetadata read_checkpoint_metadata(const std::string& path) {
   const std::string metadata_path = path + "/" + checkpoint_metadata::file_name;
   if (!exists(metadata_path)) throw_no_checkpoint(path);
+  std::error_code unreadable;  // opening it gives the error
+  if (!filesystem::is_regular_file(metadata_path, unreadable) && !unreadable)
+    throw Error("CHECKPOINT-03", in_quotes(metadata_path) + " is no file; use another checkpoint");
   CheckpointMetadata metadata = checkpoint_metadata::from_json(read_text_file(metadata_path), metadata_path);
   for (const CheckpointFile& file : metadata.files) {
     const std::string file_path = path + "/" + file.name;

@@ -142,13 +142,16 @@ CheckpointMetadata metadata_from(const Json& body) {
   return metadata;
 }
 
-/// Everything that is done with a document recurses into it, so a hostile one must not be deep.
+/// Everything that is done with a document recurses into it, so a hostile one must not be deep. Nor may it have too
+/// many keys, each of which is compared with those before it.
 Json parse_shallow(const std::string& text) {
-  constexpr int max_depth = 64;
+  constexpr int max_depth = 64, max_keys = 100'000;
   if (const auto nul = find_nul(text))
     throw std::invalid_argument(fmt::format("it has a NUL byte in line {}, column {}", nul->line, nul->column));
-  return Json::parse(text, [](int depth, Json::parse_event_t, Json&) {
+  return Json::parse(text, [n_keys = 0](int depth, Json::parse_event_t event, Json&) mutable {
     if (depth > max_depth) throw std::invalid_argument("it is nested more than 64 deep");
+    if (event == Json::parse_event_t::key && ++n_keys > max_keys)
+      throw std::invalid_argument("it has more than 100,000 keys");
     return true;
   });
 }

@@ -13,7 +13,10 @@
 #include "train/step/loss_scale.hpp"
 
 #include <monomorph/core/atomic_file.hpp>
+#include <monomorph/core/file_error.hpp>
 #include <monomorph/runtime/comm/together.hpp>
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
@@ -36,12 +39,30 @@ std::optional<RunState> state_to_start_from(const RecipeProgram& recipe, const H
   return state;
 }
 
+/// A run that is resumed has its own weights. Its checkpoints go on to say with which ones it began, by which an export
+/// of adapters names their base.
+void keep_first_weights(const std::string& checkpoint, const RecipeProgram& recipe, Hparams& hparams,
+                        std::vector<std::string>& notes) {
+  const WeightsHparams saved = checkpoint_hparams(checkpoint, recipe).weights;
+  WeightsHparams& here = hparams.weights;
+  if (!here.from.value.empty() && here.from.value != saved.from.value)
+    notes.push_back(fmt::format("weights.from={} counts for new runs; this one is resumed, and began with {}",
+                                in_quotes(here.from.value),
+                                saved.from.value.empty() ? "initialised weights" : in_quotes(saved.from.value)));
+  here.from.value = saved.from.value;
+  here.vocabulary.value = saved.vocabulary.value;
+  here.positions.value = saved.positions.value;
+}
+
 }  // namespace
 
 Start start_run(const RecipeProgram& recipe, Hparams hparams, const World& world, Communicator& communicator,
                 const std::string& memory_snapshot_file) {
   ResumeDecision resume = together(communicator, "find the checkpoint to resume from",
                                    [&] { return resolve_resume_together(recipe, hparams, world); });
+  if (resume.checkpoint)
+    together(communicator, "read with which weights the run began",
+             [&] { keep_first_weights(*resume.checkpoint, recipe, hparams, resume.notes); });
   const LaunchedRanks ranks{world.size(), world.local_size()};
   const auto choice = choose_micro_batch_together(recipe, hparams, resume.checkpoint, ranks, communicator);
   if (choice) hparams.batch.micro_batch.value = choice->micro_batch;

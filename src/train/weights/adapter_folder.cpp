@@ -28,8 +28,7 @@ std::string adapted_module(std::string name) {
   constexpr std::string_view before = "base_model.model.";
   if (name.starts_with(before)) name.erase(0, before.size());
   for (const std::string_view behind : {".base_layer", ".lora_", ".weight"}) name = name.substr(0, name.find(behind));
-  for (std::string pattern; (pattern = pattern_of(name)) != name;) name = pattern;
-  return name;
+  return pattern_of_all(name);
 }
 
 }  // namespace
@@ -135,7 +134,7 @@ void AdapterFolder::check_unused(const Family& family, const std::string& recipe
                    fmt::format("the adapters in {} are of {}, too, which {} has no adapters for: recipes have them "
                                "beside matrices of attention and of dense MLPs; merge them by peft's merge_and_unload "
                                "and import the model that is saved then, or give other adapters",
-                               in_quotes(folder_), listed({modules.begin(), modules.end()}, ", "), recipe));
+                               in_quotes(folder_), listed_in_quotes({modules.begin(), modules.end()}), recipe));
 }
 
 const Shape* AdapterFolder::find(const std::string& name) const {

@@ -128,7 +128,7 @@ void FolderWeights::sort_out(const std::string& name, const RecipeProgram& recip
 std::optional<std::string> FolderWeights::note_of_other_heads() const {
   if (of_other_heads_.empty()) return std::nullopt;
   return fmt::format("of the weights in {}, what the model there makes of hidden states is left out: {}", model_.folder,
-                     listed(of_other_heads_, ", "));
+                     listed_in_quotes(of_other_heads_));
 }
 
 void FolderWeights::take_shared_row(const FolderTensors::Tensor& tensor, std::int64_t width) {

@@ -22,6 +22,12 @@ inline std::string listed(std::vector<std::string> items, std::string_view separ
   return fmt::format("{}", fmt::join(items, separator));
 }
 
+/// Names from outside, which may have line breaks in them.
+inline std::string listed_in_quotes(std::vector<std::string> names) {
+  for (std::string& name : names) name = in_quotes(name);
+  return listed(std::move(names), ", ");
+}
+
 /// A key of a JSON file with its value, as such an item.
 inline std::string entry_text(std::string_view key, const nlohmann::json& value) {
   return in_quotes(fmt::format("{}: {}", key, value.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)));

@@ -15,9 +15,10 @@ constexpr ConfigRow mlp_bias{"mlp_bias", "false",
 constexpr ConfigRow no_window{"use_sliding_window", "false", [](const PortableModel&) -> json { return false; }};
 
 constexpr auto llama_config = rows_and({}, rotary_parameters, silu, attention_bias, mlp_bias, dividing_heads);
-constexpr auto mistral_config = rows_and({}, rotary_parameters, silu, window("4096"));
-constexpr auto qwen2_config = rows_and({}, rotary_parameters, silu, no_window);
-constexpr auto qwen3_config = rows_and({.head_dim = "128"}, rotary_parameters, silu, attention_bias, no_window);
+constexpr auto mistral_config = rows_and({.kv_heads = "8"}, rotary_parameters, silu, window("4096"));
+constexpr auto qwen2_config = rows_and({.kv_heads = "32"}, rotary_parameters, silu, no_window);
+constexpr auto qwen3_config =
+    rows_and({.head_dim = "128", .kv_heads = "32"}, rotary_parameters, silu, attention_bias, no_window);
 
 constexpr std::array<std::string_view, 1> llama_ignored{"pretraining_tp"};
 /// Read only where use_sliding_window is true; layer_types then says the same.

@@ -90,8 +90,9 @@ std::vector<std::string> initializers(std::span<const Fact> facts, std::size_t p
 }
 
 /// A struct has no member of its own name.
-constexpr std::string_view members_of_recipes[] = {"model",     "layers",    "attention",  "objective",     "sharding",
-                                                   "precision", "optimizer", "finetuning", "checkpointing", "budget"};
+constexpr std::string_view members_of_recipes[] = {"model",    "layers",    "attention", "objective",  "sharding",
+                                                   "mesh",     "precision", "optimizer", "finetuning", "checkpointing",
+                                                   "schedule", "observer",  "budget",    "device",     "expect"};
 /// Of C++20, those that are made of letters which may begin a name, and the alternative operators.
 constexpr std::string_view keywords[] = {
     "alignas",     "alignof",  "and",        "and_eq",    "asm",       "auto",         "bitand",
@@ -174,7 +175,12 @@ std::string rotary_text(const RotarySpec& rotary) {
 }
 
 /// The block of local layers, if there are any.
-std::string local_block_text(const PortableModel& portable, const std::string& name) {
+std::string mask_text(const AttentionMask& mask, bool within_documents) {
+  const std::string window = fmt::format("monomorph::attention::SlidingWindow<{}>", mask.before + 1);
+  return within_documents ? fmt::format("monomorph::attention::PerDocument<{}>", window) : window;
+}
+
+std::string local_block_text(const PortableModel& portable, const std::string& name, bool within_documents) {
   if (!portable.local) return "";
   std::string block = block_text(portable, name);
   if (portable.local->rotary != portable.model.rotary)
@@ -183,21 +189,22 @@ std::string local_block_text(const PortableModel& portable, const std::string& n
   return fmt::format(
       "/// A layer that sees a window.\n"
       "template <class R>\n"
-      "using {}_local = monomorph::DecoderBlockWith<\n    monomorph::attention::SlidingWindow<{}>,\n    "
+      "using {}_local = monomorph::DecoderBlockWith<\n    {},\n    "
       "{}>::Block<R>;\n\n",
-      name, portable.local->mask.before + 1, block);
+      name, mask_text(portable.local->mask, within_documents), block);
 }
 
-std::string attention_line(const PortableModel& portable) {
+std::string attention_line(const PortableModel& portable, bool within_documents) {
   if (portable.output == ModelOutput::embeddings)
     return "  using attention = monomorph::attention::PerDocument<monomorph::attention::Bidirectional>;\n";
-  if (portable.mask == AttentionMask{}) return "";
-  return fmt::format("  using attention = monomorph::attention::SlidingWindow<{}>;\n", portable.mask.before + 1);
+  if (portable.mask == AttentionMask{})
+    return within_documents ? "  using attention = monomorph::attention::WithinDocuments;\n" : "";
+  return fmt::format("  using attention = {};\n", mask_text(portable.mask, within_documents));
 }
 
 }  // namespace
 
-std::string recipe_header(const std::string& folder, const std::string& name) {
+std::string recipe_header(const std::string& folder, const std::string& name, bool within_documents) {
   check_identifier(name);
   const FolderModel model = read_folder_model(folder);
   const PortableModel& portable = model.portable;
@@ -222,10 +229,10 @@ std::string recipe_header(const std::string& folder, const std::string& name) {
       "  using optimizer = monomorph::optim::AdamW;\n"
       "}};\n\n"
       "}}  // namespace recipes\n",
-      experts, local_block_text(portable, name), model.family->architecture, name,
+      experts, local_block_text(portable, name, within_documents), model.family->architecture, name,
       is_encoder ? "EncoderSpec" : "DecoderSpec",
       fmt::join(initializers(facts_to_say(model.portable), std::string_view("model.").size()), ",\n      "),
-      layers_line(portable, name), attention_line(portable),
+      layers_line(portable, name), attention_line(portable, within_documents),
       is_encoder ? "  using objective = monomorph::objective::ContrastivePairs;\n" : "");
 }
 

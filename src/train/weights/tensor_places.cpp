@@ -132,4 +132,16 @@ std::string pattern_of(const std::string& name) {
   return name;
 }
 
+std::string pattern_of_all(std::string_view name) {
+  std::string pattern;
+  for (std::size_t begin = 0; begin <= name.size();) {
+    const std::size_t end = std::min(name.find('.', begin), name.size());
+    const std::string_view part = name.substr(begin, end - begin);
+    if (begin > 0) pattern += '.';
+    pattern += is_number(part) ? "#" : part;
+    begin = end + 1;
+  }
+  return pattern;
+}
+
 }  // namespace monomorph::train

@@ -68,5 +68,7 @@ std::vector<PlacedTensor> placed_tensors(const Family& family, const RecipeProgr
 
 /// "model.layers.#.mlp.up_proj.weight" of "model.layers.3.mlp.up_proj.weight".
 std::string pattern_of(const std::string& name);
+/// The same with all numbers that stand alone between dots, of which a name from outside may have millions.
+std::string pattern_of_all(std::string_view name);
 
 }  // namespace monomorph::train

@@ -55,6 +55,7 @@ PrecompiledCharacterMap::PrecompiledCharacterMap(std::string_view bytes) {
 /// Whatever the text is, a look-up must stay within the table, and every replacement within the text of replacements
 /// and between characters.
 void PrecompiledCharacterMap::check_table() const {
+  if ((table_[0] & is_value) != 0) throw_damaged("its table begins with a value");  // where every look-up begins
   for (std::size_t index = 0; index < table_.size(); ++index) {
     const std::uint32_t unit = table_[index];
     if ((unit & is_value) != 0) continue;

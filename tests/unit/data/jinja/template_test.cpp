@@ -155,6 +155,38 @@ TEST_CASE("A template that never ends, or that makes too much, ends in one line"
   }
 }
 
+TEST_CASE("Names are short, and looking for one among many, or closing over many scopes, counts") {
+  CHECK(rendered("{% set " + std::string(256, 'a') + " = 1 %}1") == "1");
+  CHECK(refusal("{{ " + std::string(257, 'a') + " }}").find("a name of more than 256 bytes") != std::string::npos);
+  std::string many, named, parameters;
+  for (int i = 0; i < 5000; ++i) {
+    const std::string name = "v" + std::to_string(i);
+    many += "{% set " + name + " = 1 %}";
+    named += ", " + name + "=1";
+    parameters += (i > 0 ? ", " : "") + name + "=0";
+  }
+  const RenderLimits few{.steps = 2'000'000};
+  const std::string again = "{% for i in range(10000) %}", last = "{% endfor %}";
+  CHECK(rendered(many + "{{ v4999 }}", few) == "1");
+  for (const std::string& source :
+       {many + again + "{{ unknown }}" + last,
+        "{% set n = namespace(x=1" + named + ") %}" + again + "{{ n.v4999 }}" + last,
+        "{% set n = namespace(x=1" + named + ") %}" + again + "{% set n.v4999 = 1 %}" + last,
+        "{% macro m(" + parameters + ") %}{% endmacro %}{{ m(v0=1" + named.substr(named.find(", v1")) + ") }}"})
+    CHECK(refusal(source, few).starts_with("[JINJA-03]"));
+  const std::string macros = again + "{% for j in range(1000) %}{% macro a() %}{% endmacro %}" + last + last;
+  CHECK(refusal(macros, RenderLimits{.bytes = 1 << 20}).find("bytes of texts and lists") != std::string::npos);
+}
+
+TEST_CASE("Numbers that are rounded, and places in ranges, stay within 64 bits or are refused") {
+  CHECK(rendered("{{ 1234|round(-2) }}") == "1200");
+  CHECK(refusal("{{ 9223372036854775807|round(-1) }}").starts_with("[JINJA-02]"));
+  CHECK(refusal("{{ range(-9223372036854775807, -9223372036854775807)[::-1]|list }}{{ range(-9223372036854775807 - 1, "
+                "-9223372036854775807 - 1)[::-1] }}")
+            .starts_with("[JINJA-02]"));
+  CHECK(rendered("{{ range(0, 10)[2:4]|list }}") == "[2, 3]");
+}
+
 TEST_CASE("Values that hold others twice, and these others, are compared in a bounded number of steps") {
   // Two lists, or tuples, of 2^40 numbers each, spelled out.
   const std::string made =

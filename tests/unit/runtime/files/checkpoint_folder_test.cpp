@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -529,6 +531,24 @@ TEST_CASE("the folder of a save stays for the ranks that still write when one is
   }
   save_step(folder.path(), 6);
   CHECK(names_in(folder.path()) == std::vector<std::string>{"step_00000006"});
+}
+
+TEST_CASE("metadata with more keys than any checkpoint has, or in a pipe, is refused at once") {
+  const TemporaryFolder folder;
+  const std::string path = folder / "step_00000001/metadata.json";
+  std::filesystem::create_directory(folder / "step_00000001");
+  std::string keys = "{";
+  for (int i = 0; i < 1000; ++i) keys += fmt::format("{}\"key {}\": 0", i > 0 ? "," : "", i);
+  std::string text = "{";
+  for (int i = 0; i < 100; ++i) text += fmt::format("{}\"object {}\": {}}}", i > 0 ? "," : "", i, keys);
+  write_bytes(path, text + "}");
+  const auto refusal = [&] { return error_of([&] { read_checkpoint_metadata(folder / "step_00000001"); }); };
+  CHECK(contains(refusal(), "it has more than 100,000 keys"));
+  CHECK_FALSE(latest_checkpoint(folder.path()));
+  std::filesystem::remove(path);
+  REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+  CHECK(contains(refusal(), "metadata.json\" is no file; use another checkpoint"));
+  CHECK_FALSE(latest_checkpoint(folder.path()));
 }
 
 }  // namespace checkpoint_folder_test

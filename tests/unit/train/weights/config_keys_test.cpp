@@ -48,6 +48,19 @@ TEST_CASE("a config.json of transformers 5 has the recipe that transformers 4 wr
   CHECK(compared == 34);
 }
 
+TEST_CASE("the recipe of a folder keeps texts to themselves in every layer, if asked to") {
+  const auto header = [](const char* name) { return recipe_header((folders / name).string(), "a_model", true); };
+  CHECK(contains(header("llama"), "using attention = monomorph::attention::WithinDocuments;"));
+  CHECK(contains(header("mistral"),
+                 "using attention = monomorph::attention::PerDocument<monomorph::attention::"
+                 "SlidingWindow<"));
+  const std::string gemma = header("gemma3");
+  CHECK(contains(gemma, "using attention = monomorph::attention::WithinDocuments;"));
+  CHECK(
+      contains(gemma, "DecoderBlockWith<\n    monomorph::attention::PerDocument<monomorph::attention::SlidingWindow<"));
+  CHECK(header("bert") == recipe_header((folders / "bert").string(), "a_model"));
+}
+
 TEST_CASE("what published files note beside a model changes nothing, and a feature that they switch on is refused") {
   const ModelFacts usual = facts_with(llama, "llama");
   for (const Json& noted :

@@ -91,7 +91,9 @@ TEST_CASE("SentencePiece: a character map that points beyond itself is refused b
   }
   REQUIRE(map.size() > 1000);
   const auto table = static_cast<std::size_t>(map.data() - model.data()) + 4;
-  for (int i = 0; i < 4; ++i) model[table + static_cast<std::size_t>(i)] = '\x7F';  // the root's offset
-  const std::string path = folder.write("t.model", model);
-  CHECK(contains(error_of([&] { SentencePieceModel unused(path); }), "[TOK-43]"));
+  for (const char byte : {'\x7F', '\xFF'}) {  // the root's offset; with its highest bit it would be a value
+    for (int i = 0; i < 4; ++i) model[table + static_cast<std::size_t>(i)] = byte;
+    const std::string path = folder.write("t.model", model);
+    CHECK(contains(error_of([&] { SentencePieceModel unused(path); }), "[TOK-43]"));
+  }
 }
