@@ -215,7 +215,31 @@ TEST_CASE("texts are scored token by token, and long ones in windows") {
   write_bytes(model / "texts.jsonl", "{\"prompt\": \"x\"}\n");
   check_refusal(model.run("score", {"--input", model / "texts.jsonl"}), 2, {"[SCORE-01]", "line 1", "\"text\""});
   check_refusal(model.run("score", {"--text", "x", "--stride", "257"}), 2, {"[SCORE-02]", "256"});
-  check_refusal(model.run("score", {"--text", ""}), 2, {"[SCORE-03]"});
+  check_refusal(model.run("score", {"--text", ""}), 2, {"[SCORE-03]", "text 1 is empty"});
+
+  // Of texts before one that is wrong nothing is lost, and special tokens have the places at which they are spelled.
+  write_bytes(model / "texts.jsonl", "{\"text\": \"a<|endoftext|>b\"}\n{\"text\": \"\"}\n");
+  const ProcessResult cut = model.run("score", {"--input", model / "texts.jsonl"});
+  CAPTURE(cut.out, cut.err);
+  CHECK(cut.exit_code == 2);
+  CHECK(contains(cut.err, "text 2 is empty"));
+  const std::vector<Json> before = model.lines(cut.out);
+  REQUIRE(before.size() == 1);
+  const Json& tokens = before[0].at("tokens");
+  REQUIRE(tokens.size() == 3);
+  CHECK(tokens.at(1).at("offset") == 1);
+  CHECK(tokens.at(2).at("offset") == 14);
+}
+
+TEST_CASE("an empty prompt begins behind the end of a text, whether or not such an end ends texts") {
+  const Imported model;
+  const auto text = [&](const Arguments& more) {
+    const ProcessResult result = model.run("generate", with({"--greedy", "--max-tokens", "3"}, more));
+    check_success(result);
+    return result.out;
+  };
+  CHECK(text({"--ignore-end"}) == text({}));
+  CHECK(text({"--ignore-end", "--stop-id", "5"}) == text({}));
 }
 
 TEST_CASE("generate and score read compressed lines and tables as they read lines") {

@@ -32,7 +32,7 @@ const train::ServedModel& model() {
                              context,
                              train::ChatPrompt(fuzz::byte_tokenizer(), with_tools()),
                              std::make_shared<train::VocabularyOnDemand>()};
-    model.settings.stop_ids = {*fuzz::byte_tokenizer().find("<|endoftext|>")};
+    model.settings.text_ends = model.settings.stop_ids = {*fuzz::byte_tokenizer().find("<|endoftext|>")};
     return model;
   }();
   return model;

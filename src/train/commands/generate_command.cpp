@@ -159,7 +159,7 @@ Work read_work(const RecipeProgram& recipe, const GenerateOptions& options) {
 
 void continue_one(Work& work, std::int64_t T, const GenerateOptions& options, const World& world) {
   TextModel& model = work.model;
-  std::optional<std::vector<std::int32_t>> ids = prompt_ids(*model.tokenizer, work.prompt, model.settings.stop_ids);
+  std::optional<std::vector<std::int32_t>> ids = prompt_ids(*model.tokenizer, work.prompt, model.settings.text_ends);
   const std::int64_t tokens = std::ssize(*ids),
                      longest = model.settings.max_tokens < T - tokens ? tokens + model.settings.max_tokens : T;
   Session session = session_of(model, options.cache_tokens, std::min(options.batch, options.samples), T, longest);
@@ -179,7 +179,7 @@ void continue_all(Work& work, std::int64_t T, const GenerateOptions& options, co
         auto record = work.prompts->next();
         if (!record) return std::nullopt;
         json.add_id(std::move(record->id));
-        return prompt_ids(*model.tokenizer, record->prompt, model.settings.stop_ids);
+        return prompt_ids(*model.tokenizer, record->prompt, model.settings.text_ends);
       },
       options.samples);
   write_lines(session, model, json, requests, options.samples, world);

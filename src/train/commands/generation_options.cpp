@@ -102,8 +102,8 @@ GenerationSettings GenerationOptions::settings_with(const data::Tokenizer& loade
   result.max_tokens = max_tokens.value_or(usual_max_tokens.value_or(most_tokens));
   sampling.or_else(of_model).apply_to(result.sampling);
   if (greedy) result.sampling.temperature = 0;
-  if (!ignores_stop_ids)
-    result.stop_ids = as_usage_error("the tokeniser's folder", [&] { return stop_ids(loaded, folder, turn_end); });
+  result.text_ends = as_usage_error("the tokeniser's folder", [&] { return stop_ids(loaded, folder, turn_end); });
+  if (!ignores_stop_ids) result.stop_ids = result.text_ends;
   for (const std::string& text : more_stop_ids) {
     result.stop_ids.push_back(*id_of(text));
     check_id(loaded, "--stop-id", result.stop_ids.back());

@@ -53,17 +53,27 @@ std::optional<std::vector<std::int64_t>> offsets_of(const TextToScore& text,
   return offsets;
 }
 
+/// Special tokens are spelled as they are in a text that has them.
+std::vector<std::int32_t> spelled_lengths(const data::Tokenizer& tokenizer) {
+  std::vector<std::int32_t> lengths = data::token_byte_lengths(tokenizer);
+  for (std::int32_t id = 0; id < tokenizer.vocab_size(); ++id)
+    if (tokenizer.has_token(id) && tokenizer.is_special(id))
+      lengths[static_cast<std::size_t>(id)] = static_cast<std::int32_t>(tokenizer.token_of(id).size());
+  return lengths;
+}
+
 class TextScores {
  public:
   TextScores(const data::Tokenizer& tokenizer, Session& session, std::int64_t stride, std::vector<std::int32_t> ends)
       : tokenizer_(tokenizer),
         session_(session),
         stride_(stride),
-        bytes_per_token_(data::token_byte_lengths(tokenizer)),
+        bytes_per_token_(spelled_lengths(tokenizer)),
         ends_(std::move(ends)) {}
 
   /// A text begins behind what the tokeniser puts before each, or else where another one has ended.
-  TextToScore prepared(PromptRecord record) const {
+  TextToScore prepared(PromptRecord record) {
+    ++n_texts_;
     const auto before = tokenizer_.ids_before_text();
     TextToScore text{std::move(record.prompt), std::move(record.id), {before.begin(), before.end()}, 0};
     if (text.ids.empty() && !ends_.empty()) text.ids.push_back(ends_.front());
@@ -71,8 +81,9 @@ class TextScores {
     const std::vector<std::int32_t> ids = tokenizer_.encode(text.text);
     text.ids.insert(text.ids.end(), ids.begin(), ids.end());
     if (ids.empty())
-      throw UsageError("SCORE-03",
-                       "every text must have at least one token to be scored, and one is empty; take it out");
+      throw UsageError("SCORE-03", fmt::format("text {} is empty, and every text must have at least one token to be "
+                                               "scored; take it out",
+                                               n_texts_));
     return text;
   }
 
@@ -143,7 +154,7 @@ class TextScores {
   Session& session_;
   std::int64_t stride_;
   std::vector<std::int32_t> bytes_per_token_, ends_;
-  std::int64_t index_ = 0;
+  std::int64_t index_ = 0, n_texts_ = 0;
 };
 
 using NextText = std::function<std::optional<PromptRecord>()>;
@@ -199,13 +210,17 @@ int run_score(const RecipeProgram& recipe, const ScoreOptions& options) {
   TextScores scores(*loaded.tokenizer, session, stride, std::move(ends));
   write_note(loaded.note);
   std::vector<TextToScore> texts;
-  while (auto record = next()) {
-    texts.push_back(scores.prepared(std::move(*record)));
-    if (texts.size() < texts_at_once) continue;
-    scores.write(texts);
-    texts.clear();
+  const auto write = [&] { scores.write(std::exchange(texts, {})); };
+  try {
+    while (auto record = next()) {
+      texts.push_back(scores.prepared(std::move(*record)));
+      if (texts.size() == texts_at_once) write();
+    }
+  } catch (const UsageError&) {  // of a text: those before it are scored
+    write();
+    throw;
   }
-  scores.write(texts);
+  write();
   return 0;
 }
 

@@ -121,7 +121,13 @@ int run_serve(const RecipeProgram& recipe, const ServeOptions& options) {
                                  }});
   const int port = server.listen(options.host, options.port);
   show(fmt::format("serving {} at http://{}:{}/v1\n", served.name, in_url(options.host), port));
-  serve_until_signal(scheduler, server, std::chrono::seconds(options.stop_seconds));
+  try {
+    serve_until_signal(scheduler, server, std::chrono::seconds(options.stop_seconds));
+  } catch (...) {  // clients are told, too, when a pass of the model fails
+    server.stop_listening();
+    end_all(scheduler, server);
+    throw;
+  }
   end_all(scheduler, server);
   return 0;
 }

@@ -42,14 +42,15 @@ std::vector<std::int32_t> stop_ids(const data::Tokenizer& tokenizer, const std::
 
 /// What ended the text before is what an empty one begins with.
 std::vector<std::int32_t> prompt_ids(const data::Tokenizer& tokenizer, std::string_view prompt,
-                                     std::span<const std::int32_t> stop_ids) {
+                                     std::span<const std::int32_t> text_ends) {
   const auto before = tokenizer.ids_before_text();
   std::vector<std::int32_t> ids(before.begin(), before.end());
   for (const std::int32_t id : tokenizer.encode(prompt)) ids.push_back(id);
-  if (ids.empty() && !stop_ids.empty()) ids.push_back(stop_ids.front());
+  if (ids.empty() && !text_ends.empty()) ids.push_back(text_ends.front());
   if (ids.empty())
     throw UsageError("RUN-09",
-                     "the prompt is empty and the tokeniser has no <|endoftext|> to begin with; give --prompt");
+                     "the prompt is empty, and the tokeniser has no token that a text could begin with, such as "
+                     "<|endoftext|>; give one that is not empty");
   return ids;
 }
 

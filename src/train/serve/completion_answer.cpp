@@ -218,6 +218,7 @@ ordered_json CompletionAnswer::completion_scores(std::size_t text, const std::ve
     for (std::size_t i = 1; i < token.candidates.size(); ++i)
       most_probable.emplace(name_of(bytes_of(model_.tokenizer, token.candidates[i].id)),
                             token.candidates[i].probability);
+    most_probable.emplace(name_of(bytes), token.candidates.front().probability);  // always there, as OpenAI has it
     alternatives.push_back(std::move(most_probable));
   }
   return {{"tokens", std::move(names)},

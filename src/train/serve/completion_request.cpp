@@ -118,7 +118,7 @@ template <class Make> auto of_client(const char* field, const Make& make) {
 }
 
 ServedPrompt prompt_of_text(const ServedModel& model, const std::string& text) {
-  auto ids = of_client("prompt", [&] { return prompt_ids(model.tokenizer, text, model.settings.stop_ids); });
+  auto ids = of_client("prompt", [&] { return prompt_ids(model.tokenizer, text, model.settings.text_ends); });
   const std::size_t n_before = text.empty() ? ids.size() : model.tokenizer.ids_before_text().size();
   return {std::move(ids), text, n_before};
 }

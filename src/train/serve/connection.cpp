@@ -83,6 +83,7 @@ Connection::Head Connection::read_head() {
       buffer_ = without_ignored_lines(head) + buffer_.substr(end);
       left_bytes_ = most_head_bytes + 2 * state_.limits.body_bytes;  // chunks have sizes of their own between them
       body_until_ = std::chrono::steady_clock::now() + state_.limits.body;
+      body_status_ = 0;
       return Head::complete;
     }
     if (buffer_.size() > most_head_bytes) return Head::too_large;
@@ -96,13 +97,13 @@ Connection::Head Connection::read_head() {
 
 long Connection::read(char* into, std::size_t size) {
   size = std::min(size, left_bytes_);
-  if (size == 0) return broken_ = true, -1;
+  if (size == 0) return body_status_ = 413, broken_ = true, -1;
   if (taken_ < buffer_.size()) {
     size = std::min(size, buffer_.size() - taken_);
     std::memcpy(into, buffer_.data() + taken_, size);
     taken_ += size;
   } else {
-    if (!wait(POLLIN, body_until_, false)) return broken_ = true, -1;
+    if (!wait(POLLIN, body_until_, false)) return body_status_ = 408, broken_ = true, -1;
     const ssize_t n = ::recv(socket_, into, size, 0);
     if (n <= 0) return broken_ = true, n;
     size = static_cast<std::size_t>(n);

@@ -44,6 +44,8 @@ class Connection {
   /// A limit was reached, or a body was left unread: what follows cannot be told from it.
   bool broken() const { return broken_; }
   void set_broken() { broken_ = true; }
+  /// Why the body of the request has no end: 408 it came too slowly, 413 it is too large; 0 if neither is so.
+  int body_status() const { return body_status_; }
   int socket() const { return socket_; }
 
  private:
@@ -59,6 +61,7 @@ class Connection {
   Time body_until_, write_until_{};
   Time ask_again_{};  ///< whether a client that has closed its side is gone
   bool broken_ = false;
+  int body_status_ = 0;
 };
 
 }  // namespace monomorph::train

@@ -162,6 +162,8 @@ std::string refused_content(const httplib::Request& request) {
 
 std::string reason_of(int status) {
   switch (status) {
+    case 408:
+      return "the request's body takes too long";
     case 413:
       return "the request's body is too large";
     case 414:
@@ -191,6 +193,7 @@ class HttpServer::Impl : private httplib::Server {
       Post(path, [this](const httplib::Request& request, httplib::Response& response) { answer(request, response); });
     set_error_handler(httplib::Server::Handler([this](const httplib::Request& request, httplib::Response& response) {
       if (!response.body.empty()) return;
+      if (const int status = serving->connection->body_status(); status != 0) response.status = status;
       serving->connection->set_broken();  // what follows may be the rest of what was not understood
       response.set_header("Connection", "close");
       send(request, response,

@@ -101,6 +101,7 @@ def log_probabilities():
     for n in range(1, len(ids)):
         chosen = complete(prompt=ids[:n], max_tokens=1, logprobs=0, logit_bias={str(ids[n]): 100}).choices[0].logprobs
         assert math.isclose(chosen.token_logprobs[0], whole[n], abs_tol=1e-4), (n, chosen, whole)
+        same(chosen.top_logprobs, [{chosen.tokens[0]: chosen.token_logprobs[0]}])
     same(len(complete(prompt=ids, max_tokens=1, echo=True, logprobs=1).choices[0].logprobs.tokens), len(ids) + 1)
     # The names of special tokens are told, and are no part of the text.
     special = complete(prompt=[2, 70, 1, 71], max_tokens=0, echo=True, logprobs=0).choices[0]
@@ -288,7 +289,7 @@ def too_large():
     same(answer_to(HEAD + b"Content-Length: 999999999999\r\n\r\n")[0], 413)
     same(answer_to(HEAD + b"Content-Length: 200000\r\n\r\n" + b" " * 200_000)[0], 413)
     chunks = b"10000\r\n" + b" " * 65536 + b"\r\n"
-    assert answer_to(HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + chunks * 40)[0] in (400, 413)
+    assert answer_to(HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + chunks * 40)[0] in (413, None)
 
 
 def slow():
@@ -313,8 +314,8 @@ def slow():
         thread.start()
     for thread in threads:
         thread.join()
-    assert statuses["head"] in (408, None) and statuses["body"] in (400, None), statuses
-    same(statuses["no end"], 400)
+    assert statuses["head"] in (408, None) and statuses["body"] in (408, None), statuses
+    same(statuses["no end"], 408)
     assert time.monotonic() - begin < 6, time.monotonic() - begin
 
 

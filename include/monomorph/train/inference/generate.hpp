@@ -19,6 +19,7 @@ struct GenerationSettings {
   SamplingSettings sampling{};
   std::vector<std::string> stop_texts{};            ///< a text ends before the first of these that is complete in it
   std::vector<std::int32_t> stop_ids{};             ///< and before a token of these
+  std::vector<std::int32_t> text_ends{};            ///< what ends texts of the model, whatever ends these
   std::optional<std::int64_t> log_probabilities{};  ///< of each token, and so many of the most probable in its place
   std::shared_ptr<const Constraint> constraint{};   ///< what a text must be, if it must be something; then it ends
                                                     ///< where it is complete and nothing can follow, too
@@ -42,10 +43,10 @@ struct GeneratedText {
 };
 
 /// The tokens of a prompt, with those that the tokeniser puts before every text; of an empty prompt the first of
-/// `stop_ids`, which ends the text before, if there is one.
+/// `text_ends`, which ends the text before, if there is one.
 /// @throws UsageError [RUN-09] nothing to begin with
 std::vector<std::int32_t> prompt_ids(const data::Tokenizer& tokenizer, std::string_view prompt,
-                                     std::span<const std::int32_t> stop_ids);
+                                     std::span<const std::int32_t> text_ends);
 
 /// What becomes of the texts.
 struct TextSink {
