@@ -193,7 +193,8 @@ class HttpServer::Impl : private httplib::Server {
       Post(path, [this](const httplib::Request& request, httplib::Response& response) { answer(request, response); });
     set_error_handler(httplib::Server::Handler([this](const httplib::Request& request, httplib::Response& response) {
       if (!response.body.empty()) return;
-      if (const int status = serving->connection->body_status(); status != 0) response.status = status;
+      if (const int status = serving->connection->body_status(); status != 0 && response.status == 400)
+        response.status = status;         // it was HTTP, as far as it came
       serving->connection->set_broken();  // what follows may be the rest of what was not understood
       response.set_header("Connection", "close");
       send(request, response,
