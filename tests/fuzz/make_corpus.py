@@ -125,9 +125,9 @@ def field(number, value):
 
 
 def sentence_pieces():
-    def write(name, pieces, algorithm, training=b"", normalization=b"", behind=b""):
+    def write(name, pieces, algorithm, training=b"", normalization=b"", before=b"", behind=b""):
         listed = b"".join(field(1, field(1, text) + field(2, score) + field(3, kind)) for text, score, kind in pieces)
-        seed("sentence_piece", name, listed + field(2, field(3, algorithm) + training) + field(3, normalization) + behind)
+        seed("sentence_piece", name, before + listed + field(2, field(3, algorithm) + training) + field(3, normalization) + behind)
 
     words = [(text, -float(i), 1) for i, text in enumerate(("▁", "a", "l", "o", "▁H", "He", "ll", "llo", "▁He", "aa"))]
     of_bytes = [(f"<0x{byte:02X}>", 0.0, 6) for byte in range(256)]
@@ -139,6 +139,8 @@ def sentence_pieces():
     write("characters", [UNKNOWN, BEGIN, END, *words], character)
     write("user_defined", [UNKNOWN, BEGIN, END, ("Hello", 0.0, 4), ("▁a", 0.0, 5), *words], unigram, training=field(24, 1))
     write("without_spaces", [UNKNOWN, *words], unigram, normalization=field(3, 0) + field(4, 0) + field(5, 0))
+    write("behind_group", [UNKNOWN, *words], unigram, before=b"\x33\x34")
+    write("map_behind_group", [UNKNOWN, *words], unigram, behind=b"\x33\x34" + field(3, field(2, b"\x08\0\0\0\1\2")))
     write("map_is_cut", [UNKNOWN, *words], unigram, normalization=field(2, b"\x08\0\0\0\1\2"))
     write("no_unknown", words, unigram)
     write("twice", [UNKNOWN, *words, *words], bpe)

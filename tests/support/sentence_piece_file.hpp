@@ -19,6 +19,11 @@ inline std::string bytes_field(std::uint64_t field, std::string_view bytes) {
   return varint(field << 3 | 2) + varint(bytes.size()) + std::string(bytes);
 }
 
+/// A group of fields, which no SentencePiece file has: readers pass over it.
+inline std::string group(std::uint64_t field, std::string_view fields) {
+  return varint(field << 3 | 3) + std::string(fields) + varint(field << 3 | 4);
+}
+
 /// A piece as a file holds it, to be put at its end. Types: 1 normal, 2 unknown, 3 control, 4 named by the user, 5
 /// unused.
 inline std::string piece(std::string_view text, float score, std::uint64_t type) {

@@ -2,12 +2,12 @@
 
 namespace monomorph::data {
 
-std::optional<std::uint64_t> MessageReader::read_number() {
+std::optional<std::uint64_t> MessageReader::read_varint(unsigned most_bytes) {
   std::uint64_t number = 0;
-  for (unsigned shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
+  for (unsigned i = 0; i < most_bytes && !rest_.empty(); ++i) {
     const auto byte = static_cast<unsigned char>(rest_[0]);
     rest_.remove_prefix(1);
-    number |= std::uint64_t{byte & 0x7Fu} << shift;
+    number |= std::uint64_t{byte & 0x7Fu} << (7 * i);
     if (byte < 0x80) return number;
   }
   return std::nullopt;
@@ -21,35 +21,61 @@ std::optional<std::uint64_t> MessageReader::read_fixed(std::size_t n_bytes) {
   return number;
 }
 
-bool MessageReader::skip(std::uint64_t n_bytes) {
-  if (n_bytes > rest_.size()) return false;
-  rest_.remove_prefix(n_bytes);
-  return true;
+std::optional<std::string_view> MessageReader::read_bytes() {
+  constexpr unsigned most_bytes_of_length = 5;
+  const auto size = read_varint(most_bytes_of_length);
+  if (!size || *size > rest_.size()) return std::nullopt;
+  const std::string_view bytes = rest_.substr(0, *size);
+  rest_.remove_prefix(bytes.size());
+  return bytes;
+}
+
+std::optional<MessageReader::Field> MessageReader::read_field() {
+  constexpr unsigned most_bytes_of_tag = 5, most_bytes_of_integer = 10;
+  const auto read = read_varint(most_bytes_of_tag);
+  if (!read) return std::nullopt;
+  const auto tag = static_cast<std::uint32_t>(*read);  // as the library has it, whatever more a fifth byte holds
+  Field field{tag >> 3, static_cast<Wire>(tag & 7), {}};
+  const auto with_value = [&](std::optional<std::uint64_t> value) {
+    field.value = value.value_or(0);
+    return value ? std::optional(field) : std::nullopt;
+  };
+  if (field.number == 0) return std::nullopt;
+  switch (field.wire) {
+    case Wire::varint:
+      return with_value(read_varint(most_bytes_of_integer));
+    case Wire::eight_bytes:
+      return with_value(read_fixed(8));
+    case Wire::four_bytes:
+      return with_value(read_fixed(4));
+    case Wire::begin_group:
+    case Wire::end_group:
+      return field;
+    case Wire::length_and_bytes:
+      if (const auto bytes = read_bytes()) {
+        field.bytes = *bytes;
+        return field;
+      }
+  }
+  return std::nullopt;
 }
 
 std::optional<MessageReader::Field> MessageReader::next() {
-  enum : std::uint64_t { varint = 0, eight_bytes = 1, length_and_bytes = 2, four_bytes = 5 };
-  const auto tag = read_number();
-  if (!tag) return std::nullopt;
-  const std::uint64_t number = *tag >> 3;
-  const auto of_value = [number](std::optional<std::uint64_t> value) {
-    return value ? std::optional(Field{number, {}, *value}) : std::nullopt;
-  };
-  switch (*tag & 7) {
-    case varint:
-      return of_value(read_number());
-    case eight_bytes:
-      return of_value(read_fixed(8));
-    case four_bytes:
-      return of_value(read_fixed(4));
-    case length_and_bytes: {
-      const auto size = read_number();
-      const std::string_view before = rest_;
-      return size && skip(*size) ? std::optional(Field{number, before.substr(0, *size)}) : std::nullopt;
+  int open_groups = 0;
+  while (is_whole_ && !rest_.empty()) {
+    const auto field = read_field();
+    is_whole_ = field && (field->wire != Wire::end_group || open_groups > 0);
+    if (!is_whole_) return std::nullopt;
+    if (field->wire == Wire::begin_group) {
+      ++open_groups;
+    } else if (field->wire == Wire::end_group) {
+      --open_groups;
+    } else if (open_groups == 0) {
+      return field;
     }
-    default:
-      return std::nullopt;
   }
+  is_whole_ = is_whole_ && open_groups == 0;
+  return std::nullopt;
 }
 
 }  // namespace monomorph::data

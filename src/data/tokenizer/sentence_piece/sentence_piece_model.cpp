@@ -17,20 +17,27 @@ namespace {
 
 constexpr std::size_t largest_file_bytes = std::size_t{256} << 20;
 
+[[noreturn]] void refuse(const std::string& path, std::string_view why) {
+  throw UsageError("TOK-44", fmt::format("{} is no SentencePiece model: {}; take the file from where it was made again",
+                                         in_quotes(path), in_quotes(why)));
+}
+
 /// The library follows the offsets in compiled character maps wherever they point, so they are checked here.
-/// @throws [TOK-43]
-void check_character_maps(std::string_view model) {
-  constexpr std::uint64_t normalizer_spec = 3, denormalizer_spec = 5, precompiled_charsmap = 2;
+/// @return whether all that may hold one could be read   @throws [TOK-43]
+bool check_character_maps(std::string_view model) {
+  constexpr std::uint32_t normalizer_spec = 3, denormalizer_spec = 5, precompiled_charsmap = 2;
   MessageReader fields(model);
   while (const auto field = fields.next()) {
-    if (field->number != normalizer_spec && field->number != denormalizer_spec) continue;
+    if (!field->is_bytes(normalizer_spec) && !field->is_bytes(denormalizer_spec)) continue;
     MessageReader settings(field->bytes);
     while (const auto setting = settings.next()) {
-      if (setting->number == precompiled_charsmap && !setting->bytes.empty()) {
+      if (setting->is_bytes(precompiled_charsmap) && !setting->bytes.empty()) {
         PrecompiledCharacterMap unused(setting->bytes);
       }
     }
+    if (!settings.is_whole()) return false;
   }
+  return fields.is_whole();
 }
 
 /// Returns what is wrong, or "".
@@ -60,13 +67,9 @@ struct SentencePieceModel::Library {
 
 SentencePieceModel::SentencePieceModel(const std::string& path) : path_(path) {
   const std::string bytes = read_text_file(path, largest_file_bytes);
-  check_character_maps(bytes);
+  if (!check_character_maps(bytes)) refuse(path, "its message of Protocol Buffers is broken");
   auto library = std::make_unique<Library>();
-  if (const std::string failure = load(library->processor, bytes); !failure.empty()) {
-    throw UsageError("TOK-44",
-                     fmt::format("{} is no SentencePiece model: {}; take the file from where it was made again",
-                                 in_quotes(path), in_quotes(failure)));
-  }
+  if (const std::string failure = load(library->processor, bytes); !failure.empty()) refuse(path, failure);
   if (const SentencePieceFile file(bytes); SentencePieceEncoder::can_encode(file)) library->encoder.emplace(file);
   library_ = std::move(library);
 }

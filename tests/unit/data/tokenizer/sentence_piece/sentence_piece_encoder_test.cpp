@@ -13,7 +13,8 @@
 #include <random>
 
 using namespace monomorph::data;
-using monomorph::testing::bytes_field, monomorph::testing::number_field, monomorph::testing::piece;
+using monomorph::testing::bytes_field, monomorph::testing::group, monomorph::testing::number_field,
+    monomorph::testing::piece;
 using nlohmann::json;
 using Ids = std::vector<std::int32_t>;
 
@@ -75,6 +76,12 @@ std::vector<std::pair<std::string, std::string>> variants_of(const std::string& 
   variants.emplace_back("no bytes", without_bytes(file));
   variants.emplace_back("no bytes, spaces kept", without_bytes(file) + normalization(4, false));
   variants.emplace_back("a type without a meaning", file + piece("q\u0416q", -1, 9));
+  const std::string piece_of_numbers = bytes_field(1, bytes_field(1, "zq") + number_field(1, 5) + number_field(2, 3));
+  variants.emplace_back("groups, which are passed over",
+                        group(6, piece("q", -1, 1)) + file + bytes_field(3, group(3, number_field(5, 0))));
+  variants.emplace_back("fields written as others are",
+                        number_field(1, 4) + file + piece_of_numbers + bytes_field(2, bytes_field(3, "ab")));
+  variants.emplace_back("types of more than 32 bits", file + piece("qz", -1, (std::uint64_t{1} << 32) + 4));
   variants.emplace_back("whole words", without_bytes(file) + training(3, 3));
   variants.emplace_back("characters", without_bytes(file) + training(3, 4));
   return variants;

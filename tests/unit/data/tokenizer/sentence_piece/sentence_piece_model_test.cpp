@@ -1,4 +1,5 @@
 #include "data/tokenizer/sentence_piece/protocol_buffer.hpp"
+#include "support/sentence_piece_file.hpp"
 #include "unit/data/data_test_support.hpp"
 
 #include <monomorph/data/tokenizer/sentence_piece/sentence_piece_model.hpp>
@@ -6,6 +7,8 @@
 #include <random>
 
 using namespace monomorph::data;
+using monomorph::testing::bytes_field, monomorph::testing::group, monomorph::testing::number_field,
+    monomorph::testing::varint;
 using Ids = std::vector<std::int32_t>;
 using Kind = SentencePieceModel::Kind;
 
@@ -95,5 +98,35 @@ TEST_CASE("SentencePiece: a character map that points beyond itself is refused b
     for (int i = 0; i < 4; ++i) model[table + static_cast<std::size_t>(i)] = byte;
     const std::string path = folder.write("t.model", model);
     CHECK(contains(error_of([&] { SentencePieceModel unused(path); }), "[TOK-43]"));
+  }
+}
+
+TEST_CASE("SentencePiece: what the library passes over hides no damaged character map from the check") {
+  TemporaryFolder folder;
+  const std::string good = monomorph::read_text_file(tokenizer_fixture("unigram.model"));
+  const std::string map("\x08\0\0\0\1\2", 6);
+  const std::string settings = bytes_field(2, map);
+  const std::uint64_t beyond_a_tag = std::uint64_t{1} << 32;  // of which five bytes hold three bits
+  const std::string length = varint(settings.size());
+  for (const std::string& hidden :
+       {group(6, "") + bytes_field(3, settings), group(7, group(6, number_field(1, 2))) + bytes_field(3, settings),
+        bytes_field(3, group(9, bytes_field(1, "x")) + settings), varint(beyond_a_tag | 3 << 3 | 2) + length + settings,
+        number_field(3, 7) + bytes_field(5, settings)}) {
+    const std::string path = folder.write("t.model", hidden + good);
+    CHECK(contains(error_of([&] { SentencePieceModel unused(path); }), "[TOK-43]"));
+  }
+}
+
+TEST_CASE("SentencePiece: a message that is broken behind a group, or in the normaliser's settings, is refused") {
+  TemporaryFolder folder;
+  const std::string good = monomorph::read_text_file(tokenizer_fixture("unigram.model"));
+  const std::string begin = varint(6 << 3 | 3), end = varint(6 << 3 | 4);
+  for (const std::string& broken :
+       {good + begin, good + end, good + begin + begin + end, good + std::string(1, '\0'), good + bytes_field(3, begin),
+        good + bytes_field(5,
+                           "\x12\x7F"
+                           "short")}) {
+    const std::string path = folder.write("t.model", broken);
+    CHECK(contains(error_of([&] { SentencePieceModel unused(path); }), "[TOK-44]"));
   }
 }
