@@ -149,25 +149,37 @@ inline void linear_backward_weight(Queue, View dy, View x, View dw, View dbias, 
 
 inline void require_scaled_products(Queue) {}
 inline void round_to_fp8(View x, int copies) { count("rounding to fp8", costs::rounding(x, copies)); }
-inline void scaled_linear(Queue, View x, View w, View bias, View y, const ScaledProduct&) {
-  for (const View& factor : {x, w}) round_to_fp8(factor, 1);
-  count("products of fp8 forward", costs::scaled_linear(x, w, bias, y));
+inline void round_inputs(View x, View w) {
+  if (!is_rounded(x)) round_to_fp8(x, 1);
+  round_to_fp8(w, 1);
 }
-inline void scaled_linear_add(Queue, View x, View w, View bias, View residual, View y, const ScaledProduct&) {
-  for (const View& factor : {x, w}) round_to_fp8(factor, 1);
-  count("products of fp8 forward", costs::scaled_linear_add(x, w, bias, residual, y));
+inline void scaled_linear(Queue, View x, View w, View bias, View y, const ScaledProduct& product) {
+  round_inputs(x, w);
+  count("products of fp8 forward", costs::scaled_linear(product.x_MK(), w, bias, y));
+}
+inline void scaled_linear_add(Queue, View x, View w, View bias, View residual, View y, const ScaledProduct& product) {
+  round_inputs(x, w);
+  count("products of fp8 forward", costs::scaled_linear_add(product.x_MK(), w, bias, residual, y));
 }
 inline void scaled_linear_backward_weight(Queue, View dy, View x, View dw, View dbias, bool accumulate,
-                                          const ScaledProduct&) {
-  round_to_fp8(dy, 2);
-  round_to_fp8(x, 1);
-  count("products of fp8 for gradients of weights", costs::scaled_linear_backward_weight(dy, x, dw, accumulate));
+                                          const ScaledProduct& product) {
+  if (dy.present()) round_to_fp8(dy, dw.present() ? 2 : 1);
+  if (dw.present() && !is_rounded(x)) round_to_fp8(x, 1);
+  count("products of fp8 for gradients of weights",
+        costs::scaled_linear_backward_weight(product.dy_MN(), product.x_MK(), dw, accumulate));
   count("sums for gradients of biases", costs::column_sums(dy, dbias, accumulate));
 }
 inline void scaled_linear_backward_input(Queue, View w, View dx, bool accumulate, const ScaledProduct& product) {
   round_to_fp8(w, 1);
-  const View dy = product.of_dy(dx.shape.rows, w.shape.rows);
-  count("products of fp8 for gradients of inputs", costs::scaled_linear_backward_input(dy, w, dx, accumulate));
+  count("products of fp8 for gradients of inputs",
+        costs::scaled_linear_backward_input(product.dy_MN(), w, dx, accumulate));
+}
+inline void scaled_activate(Queue, Activation, View h, View x_KM, const ScaledProduct&) {
+  count("activations, rounded to fp8", costs::scaled_activate(h, x_KM));
+}
+inline void scaled_activate_backward(Queue, Activation, View h, View dy, View dh, bool for_weights,
+                                     const ScaledProduct&) {
+  count("activations backward, rounded to fp8", costs::scaled_activate_backward(h, dy, dh, for_weights));
 }
 
 inline void linear_gelu_tanh(Queue, View x, View w, View bias, View h, View y) {

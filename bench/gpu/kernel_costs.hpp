@@ -98,10 +98,14 @@ inline Cost column_sums(View x, View sums, bool accumulate) {
   return cost;
 }
 
-// Products of fp8, and before them the rounding of their factors, for which each has a kernel of its own: as they are,
-// transposed, or both.
+// Products of fp8, and before them the rounding of their factors: as they are, transposed, or both; by a kernel of its
+// own, or by the one that makes a factor.
 inline Cost rounding(View x, int copies) {
   return {bytes_of({x}), static_cast<double>(copies) * static_cast<double>(x.elements())};
+}
+inline Cost scaled_activate(View h, View x_KM) { return {bytes_of({h}), 2 * static_cast<double>(x_KM.elements())}; }
+inline Cost scaled_activate_backward(View h, View dy, View dh, bool for_weights) {
+  return {bytes_of({h, dy}), bytes_of({dh}) + (for_weights ? 2 : 1) * static_cast<double>(h.elements())};
 }
 inline View in_fp8(View x) { return {x.data, monomorph::DType::e4m3, x.shape}; }
 inline Cost of_fp8(Cost cost) {

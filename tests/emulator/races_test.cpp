@@ -6,6 +6,7 @@
 #include "runtime/cuda/layers/first_values.hpp"
 #include "runtime/cuda/loss/contrast.hpp"
 #include "runtime/cuda/products/mixed_products.hpp"
+#include "runtime/cuda/products/round_activation.hpp"
 #include "runtime/cuda/products/round_to_fp8.hpp"
 #include "runtime/cuda/sums/divide_by_norm.hpp"
 #include "support/catch.hpp"
@@ -275,8 +276,8 @@ TEST_CASE("biases of experts, and products of two dtypes, race for nothing") {
 }
 
 TEST_CASE("matrices that are rounded to fp8, and what is recorded of them, race for nothing") {
-  constexpr std::int64_t rows = 80, cols = 144;
-  std::vector<std::uint16_t> x(rows * cols, 0x3F80), history(6 * 40, 0x3F80);
+  constexpr std::int64_t rows = 160, cols = 160;
+  std::vector<std::uint16_t> x(rows * cols, 0x3F80), half(rows * cols / 4, 0x3F80), history(6 * 40, 0x3F80);
   std::vector<std::uint8_t> rounded(rows * cols), transposed(rows * cols);
   std::vector<float> master(256), scales(12);
   std::vector<std::int64_t> maxima(6);
@@ -290,6 +291,14 @@ TEST_CASE("matrices that are rounded to fp8, and what is recorded of them, race 
           cuda::round_to_fp8({}, view(x, DType::bf16, {rows, cols}), &scale,
                              {view(rounded, DType::e4m3, {rows, cols}), view(transposed, DType::e4m3, {cols, rows})},
                              maxima.data());
+          cuda::round_activation({}, Activation::swiglu, view(x, DType::bf16, {rows, cols}), &scale,
+                                 {view(rounded, DType::e4m3, {rows, cols / 2}), View{}}, maxima.data());
+          cuda::round_activation_gradient({}, Activation::swiglu, view(x, DType::bf16, {rows / 2, cols}),
+                                          view(half, DType::bf16, {rows / 2, cols / 2}),
+                                          view(x, DType::bf16, {rows / 2, cols}), &scale,
+                                          {view(rounded, DType::e5m2, {rows / 2, cols}),
+                                           view(transposed, DType::e5m2, {cols, rows / 2})},
+                                          maxima.data());
           cuda::amax_scales({}, view(history, DType::bf16, {6, 40}), 0, view(scales, DType::fp32, {1, 12}));
           cuda::record_amax({}, run, 0, {6, 40}, maxima.data(), {.decision = &decision});
         }) == 0);

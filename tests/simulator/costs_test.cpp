@@ -149,7 +149,10 @@ TEST_CASE("products of fp8 and the rounding before them move what is counted") {
              y = o.matrix(rows, out, half), dx = o.matrix(rows, width, half), dw = o.matrix(out, width, wide);
   const ScaledProduct product{.scales = o.matrix(1, numbers_of_scales, wide).as<float>(),
                               .maxima = nullptr,
-                              .room = o.matrix(1, ScaledProduct::elements(rows, out, width), half)};
+                              .room = o.matrix(1, ScaledProduct::elements(rows, out, width), half),
+                              .M = rows,
+                              .N = out,
+                              .K = width};
   constexpr double scales = numbers_of_scales * sizeof(float), by_each_thread = 2;
   const auto sum_of = [](std::initializer_list<Cost> terms) {
     Cost sum;
@@ -176,6 +179,42 @@ TEST_CASE("products of fp8 and the rounding before them move what is counted") {
         o, sum_of({costs::rounding(w, 1), costs::scaled_linear_backward_input(y, w, dx, accumulate)}),
         [&] { scaled_linear_backward_input(q, w, dx, accumulate, product); }, scales, by_each_thread);
   }
+}
+
+TEST_CASE("activations that are rounded to fp8 where they are made move what is counted") {
+  Operands o;
+  const View h = o.matrix(rows, width, half), gate_up = o.matrix(rows, 2 * width, half),
+             dy = o.matrix(rows, width, half), kept = costs::in_fp8(o.matrix(width, rows, half));
+  constexpr double scales = numbers_of_scales * sizeof(float), by_each_thread = 2;
+  const auto product = [&](std::int64_t out, std::int64_t in) {
+    return ScaledProduct{.scales = o.matrix(1, numbers_of_scales, wide).as<float>(),
+                         .maxima = nullptr,
+                         .room = o.matrix(1, ScaledProduct::elements(rows, out, in), half),
+                         .M = rows,
+                         .N = out,
+                         .K = in};
+  };
+  const ScaledProduct behind = product(16, width), before = product(width, 16), before_gated = product(2 * width, 16);
+  const cuda::Queue q;
+  check_cost(
+      o, costs::scaled_activate(h, kept), [&] { scaled_activate(q, Activation::gelu_tanh, h, kept, behind); }, scales,
+      by_each_thread);
+  check_cost(
+      o, costs::scaled_activate(gate_up, kept), [&] { scaled_activate(q, Activation::swiglu, gate_up, kept, behind); },
+      scales, by_each_thread);
+  for (const bool for_weights : {false, true})
+    for (const bool stores : {false, true}) {
+      CAPTURE(for_weights, stores);
+      const View dh = stores ? dy : View{}, dgate_up = stores ? gate_up : View{};
+      check_cost(
+          o, costs::scaled_activate_backward(h, dy, dh, for_weights),
+          [&] { scaled_activate_backward(q, Activation::gelu_tanh, h, dy, dh, for_weights, before); }, scales,
+          by_each_thread);
+      check_cost(
+          o, costs::scaled_activate_backward(gate_up, dy, dgate_up, for_weights),
+          [&] { scaled_activate_backward(q, Activation::swiglu, gate_up, dy, dgate_up, for_weights, before_gated); },
+          scales, by_each_thread);
+    }
 }
 
 TEST_CASE("norms move what is counted") {

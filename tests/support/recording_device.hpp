@@ -379,6 +379,11 @@ MONOMORPH_LATER(scaled_linear_backward_weight,
                 accumulate, product)
 MONOMORPH_LATER(scaled_linear_backward_input, (View w, View dx, bool accumulate, ScaledProduct product), w, dx,
                 accumulate, product)
+MONOMORPH_LATER(scaled_activate, (Activation activation, View h, View x_KM, ScaledProduct product), activation, h, x_KM,
+                product)
+MONOMORPH_LATER(scaled_activate_backward,
+                (Activation activation, View h, View dy, View dh, bool for_weights, ScaledProduct product), activation,
+                h, dy, dh, for_weights, product)
 MONOMORPH_LATER(record_amax,
                 (ElementUpdate run, std::int64_t first, Shape history, const std::int64_t* maxima, UpdateTerms terms),
                 run, first, history, maxima, terms)

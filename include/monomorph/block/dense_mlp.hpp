@@ -38,7 +38,12 @@ template <class R, std::int64_t width, const MlpNames& names> struct MlpOfWidth 
 
   using Scaled = ScaledProducts<R, 2, names.of_block>;
   static constexpr int up_product = 0, down_product = 1;
+  static constexpr ProductWidths products[]{{D, G}, {F, D}};
   static constexpr int first_maximum = 6;  ///< of those of the block, behind attention's
+  /// Whether the activation gives 8 bits, as nothing but a product in fp8 reads what it makes.
+  static constexpr bool rounds_activated = Scaled::present && !DownAdapter::present;
+  /// Whether what reads the gradient of `up` does so in bf16.
+  static constexpr bool stores_dup = model.bias.mlp || GateAdapter::present || UpAdapter::present;
 
   struct Adapters {
     typename GateAdapter::Params gate;
@@ -71,12 +76,13 @@ template <class R, std::int64_t width, const MlpNames& names> struct MlpOfWidth 
     constexpr Params(ParameterLayout& layout, int block) : BaseParams(layout, block), adapters(layout) {}
   };
   struct Saved {
-    Slice up_MG, activated_MF;
+    Slice up_MG, activated_MF;                           ///< or as the last product keeps its input
     Slice gate_hidden_Mr, up_hidden_Mr, down_hidden_Mr;  ///< of adapters
     Slice scales;
     constexpr Saved(SavedPlacement activations, SavedPlacement statistics, std::int64_t M)
         : up_MG(activations.take({M, G}, &Recompute::mlp)),
-          activated_MF(activations.take({M, F}, &Recompute::activation)),
+          activated_MF(activations.take(rounds_activated ? Scaled::kept_input(M, products[down_product]) : Shape{M, F},
+                                        &Recompute::activation)),
           gate_hidden_Mr(GateAdapter::hidden_Mr(activations, M, &Recompute::mlp)),
           up_hidden_Mr(UpAdapter::hidden_Mr(activations, M, &Recompute::mlp)),
           down_hidden_Mr(DownAdapter::hidden_Mr(activations, M, &Recompute::mlp)),
@@ -85,9 +91,11 @@ template <class R, std::int64_t width, const MlpNames& names> struct MlpOfWidth 
   struct Temporary {
     Slice dropped_M;  ///< of adapters
     Slice room;       ///< of rounded tensors, in forward, too
+    Slice dactivated_MF;
     constexpr Temporary(Layout& layout, std::int64_t M)
         : dropped_M(take_dropped<GateAdapter, UpAdapter, DownAdapter>(layout, M)),
-          room(Scaled::take_room(layout, M, {{D, G}, {F, D}})) {}
+          room(Scaled::take_room(layout, M, products)),
+          dactivated_MF(rounds_activated ? layout.take({M, F}) : Slice{}) {}
   };
   struct DecodeTemporary {
     Slice up_BG, activated_BF;
@@ -114,6 +122,10 @@ template <class R, std::int64_t width, const MlpNames& names> struct MlpOfWidth 
   static void project(const PartTensors<MlpOfWidth>& t, View residual, View out);
   static void backward(const PartTensors<MlpOfWidth>& t, View in, View dout, View din, bool accumulate);
   static void decode(const PartDecode<MlpOfWidth>& t, View in, View residual, View out);
+
+ private:
+  static View activated(const PartTensors<MlpOfWidth>& t);
+  static View backward_activation(const PartTensors<MlpOfWidth>& t, View dout);
 };
 
 /// The MLP part of a block that is as wide as the model says.

@@ -41,6 +41,9 @@ template <class R, int n, bool scalable = true> struct ScaledProducts {
     for (const auto& [in, out] : products) most = larger_of(most, M * out + M * in + out * in);
     return layout.take({1, most});
   }
+  /// A slice for a product's input that is kept as the product reads it, of M tokens: 8 bits an element, of which two
+  /// are one of bf16, and transposed.
+  static constexpr Shape kept_input(std::int64_t M, ProductWidths product) { return {1, (M * product.in + 1) / 2}; }
 };
 
 }  // namespace monomorph

@@ -48,6 +48,7 @@ template <class R> struct SelfAttention {
 
   using Scaled = ScaledProducts<R, 2>;
   static constexpr int qkv_product = 0, out_product = 1;
+  static constexpr ProductWidths products[]{{D, QKV}, {Q, D}};
   static constexpr int first_maximum = 0;  ///< of those of the block
 
   struct Adapters {
@@ -122,7 +123,7 @@ template <class R> struct SelfAttention {
         : dqkv_M(layout.take({M, QKV})),
           dattended_MQ(layout.take({M, Q})),
           dropped_M(take_dropped<QueryAdapter, KeyAdapter, ValueAdapter, OutAdapter>(layout, M)),
-          room(Scaled::take_room(layout, M, {{D, QKV}, {Q, D}})) {}
+          room(Scaled::take_room(layout, M, products)) {}
   };
   struct DecodeTemporary {
     Slice qkv_B, attended_BQ, lse;

@@ -142,8 +142,11 @@ struct ComposedPass<R, BlockOrder::parallel, AttentionOf, MlpOf> {
     Layout layout{t.temporary_offset};
     return {layout, t.batch * t.tokens};
   }
-  void compute(auto what) const {
+  void normalize(auto what) const {
     if (what.norm) model::normalize<R>(t, what, p.norm, saved.norm, t.x_MD, in);
+  }
+  void compute(auto what) const {
+    normalize(what);
     AttentionOf<R>::compute(attention, in, what);
     MlpOf<R>::compute(mlp, in, what);
   }
@@ -226,8 +229,11 @@ template <class R, template <class Tower> class AttentionOf, template <class Tow
 void ComposedBlock<R, BlockOrder::parallel, AttentionOf, MlpOf>::forward(const TensorsOf<R>& t, const Saved& saved) {
   const detail::ComposedPass<R, BlockOrder::parallel, AttentionOf, MlpOf> pass{t, saved};
   const View result = t.activations[pass.temporary.dropped_MD];
-  pass.compute(model::AllOfBlock{});
+  pass.normalize(model::AllOfBlock{});
+  // A part's temporary place is the other's, too: each is done before the other begins.
+  AttentionOf<R>::compute(pass.attention, pass.in, model::AllOfBlock{});
   detail::add_result<R>(pass.attention, t.x_MD, result, t.y_MD);
+  MlpOf<R>::compute(pass.mlp, pass.in, model::AllOfBlock{});
   detail::add_result<R>(pass.mlp, t.y_MD, result, t.y_MD);
 }
 

@@ -9,14 +9,20 @@
 /// `Part::Scaled` is the part's ScaledProducts, and i a product's number among them.
 namespace monomorph::model {
 
-namespace detail {
+/// What product i of the part has beside its tensors.
 template <class Part> ScaledProduct scaled_product(const PartTensors<Part>& t, int i) {
   static_assert(Part::Scaled::numbers_of_product == numbers_of_scales);
   return {.scales = t.statistic(t.saved.scales).template as<const float>() + numbers_of_scales * i,
           .maxima = t.t.maxima == nullptr ? nullptr : t.t.maxima + Part::first_maximum + scaled_tensors * i,
-          .room = t.activation(t.temporary.room)};
+          .room = t.activation(t.temporary.room),
+          .M = t.t.batch * t.t.tokens,
+          .N = Part::products[i].out,
+          .K = Part::products[i].in};
 }
-}  // namespace detail
+/// The input of product i as it is kept for backward, in a slice of ScaledProducts::kept_input.
+template <class Part> View kept_input(const PartTensors<Part>& t, int i, Slice slice) {
+  return {t.activation(slice).data, DType::e4m3, {Part::products[i].in, t.t.batch * t.t.tokens}};
+}
 
 /// Before the products of forward, and again where a whole block is computed again, as its scales are then not kept.
 template <class Part> void choose_scales(const PartTensors<Part>& t) {
@@ -26,7 +32,7 @@ template <class Part> void choose_scales(const PartTensors<Part>& t) {
 
 template <class Part> void product(const PartTensors<Part>& t, int i, View x, View w, View bias, View y) {
   if constexpr (Part::Scaled::present)
-    scaled_linear(t.queue, x, w, bias, y, detail::scaled_product(t, i));
+    scaled_linear(t.queue, x, w, bias, y, scaled_product(t, i));
   else
     linear(t.queue, x, w, bias, y);
 }
@@ -34,7 +40,7 @@ template <class Part> void product(const PartTensors<Part>& t, int i, View x, Vi
 template <class Part>
 void product_add(const PartTensors<Part>& t, int i, View x, View w, View bias, View residual, View y) {
   if constexpr (Part::Scaled::present)
-    scaled_linear_add(t.queue, x, w, bias, residual, y, detail::scaled_product(t, i));
+    scaled_linear_add(t.queue, x, w, bias, residual, y, scaled_product(t, i));
   else
     linear_add(t.queue, x, w, bias, residual, y);
 }
@@ -42,16 +48,23 @@ void product_add(const PartTensors<Part>& t, int i, View x, View w, View bias, V
 template <class Part>
 void product_backward_weight(const PartTensors<Part>& t, int i, View dy, View x, View dw, View dbias) {
   if constexpr (Part::Scaled::present)
-    scaled_linear_backward_weight(t.queue, dy, x, dw, dbias, t.t.accumulate, detail::scaled_product(t, i));
+    scaled_linear_backward_weight(t.queue, dy, x, dw, dbias, t.t.accumulate, scaled_product(t, i));
   else
     linear_backward_weight(t.queue, dy, x, dw, dbias, t.t.accumulate);
+}
+
+/// The same where the kernel that made dy has rounded it.   @param dy as it was before, where dbias is asked for
+template <class Part>
+void product_backward_rounded(const PartTensors<Part>& t, int i, View dy, View x, View dw, View dbias) {
+  scaled_linear_backward_weight(t.queue, View{}, x, dw, View{}, t.t.accumulate, scaled_product(t, i));
+  linear_backward_weight(t.queue, dy, View{}, View{}, dbias, t.t.accumulate);
 }
 
 /// Behind product_backward_weight of the same product, before that of any other.
 template <class Part>
 void product_backward_input(const PartTensors<Part>& t, int i, View dy, View w, View dx, bool accumulate = false) {
   if constexpr (Part::Scaled::present)
-    scaled_linear_backward_input(t.queue, w, dx, accumulate, detail::scaled_product(t, i));
+    scaled_linear_backward_input(t.queue, w, dx, accumulate, scaled_product(t, i));
   else
     linear_backward_input(t.queue, dy, w, dx, accumulate);
 }

@@ -35,23 +35,6 @@ void backward_weight(Queue queue, View dy, View x, View dw, bool accumulate) {
     zero(queue, dw);  // no token came to this expert
 }
 
-void with_activation(Activation activation, auto&& f) {
-  switch (activation) {
-    case Activation::gelu_exact:
-      return f.template operator()<Activation::gelu_exact>();
-    case Activation::gelu_tanh:
-      return f.template operator()<Activation::gelu_tanh>();
-    case Activation::relu_squared:
-      return f.template operator()<Activation::relu_squared>();
-    case Activation::swiglu:
-      return f.template operator()<Activation::swiglu>();
-    case Activation::geglu_exact:
-      return f.template operator()<Activation::geglu_exact>();
-    case Activation::geglu_tanh:
-      return f.template operator()<Activation::geglu_tanh>();
-  }
-}
-
 }  // namespace
 
 void expert_linear(Queue queue, View x, const ExpertMatrices& w, View y, const Routing& routing) {

@@ -1,5 +1,6 @@
 #include <monomorph/runtime/kernels/scaled_products.hpp>
 
+#include <monomorph/runtime/kernels/activate.hpp>
 #include <monomorph/runtime/kernels/linear.hpp>
 #include <monomorph/runtime/machine/parallel.hpp>
 
@@ -41,15 +42,38 @@ template <class F> void round_to_fp8(View x, float scale, View to, std::int64_t*
   if (maximum != nullptr) *maximum = std::max(*maximum, std::int64_t{greatest});
 }
 
-struct Rounded {
-  View x_MK, w_NK;
-};
-Rounded rounded_inputs(View x, View w, const ScaledProduct& product) {
-  const std::int64_t M = x.shape.rows, N = w.shape.rows, K = x.shape.cols;
-  const Rounded rounded{product.of_x(M, N, K), product.of_w(M, N, K)};
-  round_to_fp8<E4M3>(x, product.scale(ScaledTensor::x), rounded.x_MK, product.maximum(ScaledTensor::x));
-  round_to_fp8<E4M3>(w, product.scale(ScaledTensor::w), rounded.w_NK, product.maximum(ScaledTensor::w));
-  return rounded;
+// What is kept for backward is of 8 bits and transposed, as a GPU multiplies it.
+
+void keep_transposed(View rounded_MK, float scale, View to_KM) {
+  parallel_for(to_KM.shape.rows, [&](std::int64_t k) {
+    E4M3* const to = to_KM.rows(k, 1).as<E4M3>();
+    for (std::int64_t m = 0; m < to_KM.shape.cols; ++m)
+      narrow(widen(rounded_MK.rows(m, 1).as<BFloat16>()[k]) * scale, to[m]);
+  });
+}
+void read_transposed(View kept_KM, float scale, View to_MK) {
+  const float inverse = 1 / scale;
+  parallel_for(to_MK.shape.rows, [&](std::int64_t m) {
+    BFloat16* const to = to_MK.rows(m, 1).as<BFloat16>();
+    for (std::int64_t k = 0; k < to_MK.shape.cols; ++k)
+      narrow(widen(kept_KM.rows(k, 1).as<E4M3>()[m]) * inverse, to[k]);
+  });
+}
+
+void round_inputs(View x, View w, const ScaledProduct& product) {
+  if (!is_rounded(x))
+    round_to_fp8<E4M3>(x, product.scale(ScaledTensor::x), product.x_MK(), product.maximum(ScaledTensor::x));
+  round_to_fp8<E4M3>(w, product.scale(ScaledTensor::w), product.w_NK(), product.maximum(ScaledTensor::w));
+}
+void round_gradient(View dy, const ScaledProduct& product) {
+  round_to_fp8<E5M2>(dy, product.scale(ScaledTensor::dy), product.dy_MN(), product.maximum(ScaledTensor::dy));
+}
+/// What forward rounded, and took the maximum of.
+void round_input_again(View x, const ScaledProduct& product) {
+  if (is_rounded(x))
+    read_transposed(x, product.scale(ScaledTensor::x), product.x_MK());
+  else
+    round_to_fp8<E4M3>(x, product.scale(ScaledTensor::x), product.x_MK(), nullptr);
 }
 
 }  // namespace
@@ -72,32 +96,43 @@ void amax_scales(Queue, View history, int margin, View scales) {
 }
 
 void scaled_linear(Queue queue, View x, View w, View bias, View y, const ScaledProduct& product) {
-  const auto [x_MK, w_NK] = rounded_inputs(x, w, product);
-  linear(queue, x_MK, w_NK, bias, y);
+  round_inputs(x, w, product);
+  linear(queue, product.x_MK(), product.w_NK(), bias, y);
 }
 
 void scaled_linear_add(Queue queue, View x, View w, View bias, View residual, View y, const ScaledProduct& product) {
-  const auto [x_MK, w_NK] = rounded_inputs(x, w, product);
-  linear_add(queue, x_MK, w_NK, bias, residual, y);
+  round_inputs(x, w, product);
+  linear_add(queue, product.x_MK(), product.w_NK(), bias, residual, y);
 }
 
 void scaled_linear_backward_weight(Queue queue, View dy, View x, View dw, View dbias, bool accumulate,
                                    const ScaledProduct& product) {
-  const std::int64_t M = dy.shape.rows, N = dy.shape.cols, K = x.shape.cols;
-  const View dy_MN = product.of_dy(M, N), x_MK = product.of_x(M, N, K);
-  round_to_fp8<E5M2>(dy, product.scale(ScaledTensor::dy), dy_MN, product.maximum(ScaledTensor::dy));
+  if (dy.present()) round_gradient(dy, product);
   if (dw.present()) {
-    round_to_fp8<E4M3>(x, product.scale(ScaledTensor::x), x_MK, nullptr);  // forward has taken its maximum
-    linear_backward_weight(queue, dy_MN, x_MK, dw, View{}, accumulate);
+    round_input_again(x, product);
+    linear_backward_weight(queue, product.dy_MN(), product.x_MK(), dw, View{}, accumulate);
   }
   linear_backward_weight(queue, dy, View{}, View{}, dbias, accumulate);
 }
 
 void scaled_linear_backward_input(Queue queue, View w, View dx, bool accumulate, const ScaledProduct& product) {
-  const std::int64_t M = dx.shape.rows, N = w.shape.rows, K = w.shape.cols;
-  const View w_NK = product.of_w(M, N, K);
-  round_to_fp8<E4M3>(w, product.scale(ScaledTensor::w), w_NK, nullptr);
-  linear_backward_input(queue, product.of_dy(M, N), w_NK, dx, accumulate);
+  round_to_fp8<E4M3>(w, product.scale(ScaledTensor::w), product.w_NK(), nullptr);
+  linear_backward_input(queue, product.dy_MN(), product.w_NK(), dx, accumulate);
+}
+
+void scaled_activate(Queue queue, Activation activation, View h, View x_KM, const ScaledProduct& product) {
+  const View x_MK = product.x_MK();
+  with_activation(activation, [&]<Activation kind> { activate<kind>(queue, h, x_MK); });
+  const float scale = product.scale(ScaledTensor::x);
+  round_to_fp8<E4M3>(x_MK, scale, x_MK, product.maximum(ScaledTensor::x));
+  keep_transposed(x_MK, scale, x_KM);
+}
+
+void scaled_activate_backward(Queue queue, Activation activation, View h, View dy, View dh, bool /*for_weights*/,
+                              const ScaledProduct& product) {
+  const View unrounded = dh.present() ? dh : product.dy_MN();
+  with_activation(activation, [&]<Activation kind> { activate_backward<kind>(queue, h, dy, unrounded); });
+  round_gradient(unrounded, product);
 }
 
 void record_amax(Queue, const ElementUpdate& run, std::int64_t first, Shape history, const std::int64_t* maxima,

@@ -35,7 +35,8 @@ TEST_CASE("products of fp8 of a real model's sizes are those of bf16, where roun
     const auto y = results(m, n, DType::bf16), dx = results(m, k, DType::bf16), dw = results(n, k, DType::fp32);
     const Mirror scales(filled(1, numbers_of_scales, 1), DType::fp32),
         room(filled(1, ScaledProduct::elements(m, n, k), 0), DType::bf16);
-    const ScaledProduct product{.scales = scales.on(q).as<float>(), .maxima = nullptr, .room = room.on(q)};
+    const ScaledProduct product{
+        .scales = scales.on(q).as<float>(), .maxima = nullptr, .room = room.on(q), .M = m, .N = n, .K = k};
     scaled_linear(q, x.on(q), w.on(q), View{}, y[0].on(q), product);
     linear(q, x.on(q), w.on(q), View{}, y[1].on(q));
     for (const bool accumulate : {false, true}) {

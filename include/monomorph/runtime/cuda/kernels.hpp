@@ -69,12 +69,15 @@ void linear_backward_weight(Queue queue, View dy_MN, View x_MK, View dw_NK, View
 /// @throws UsageError [GPU-09] the GPU has no products of fp8
 void require_scaled_products(Queue queue);
 void amax_scales(Queue queue, View history, int margin, View scales);
-void scaled_linear(Queue queue, View x_MK, View w_NK, View bias_N, View y_MN, const ScaledProduct& product);
-void scaled_linear_add(Queue queue, View x_MK, View w_NK, View bias_N, View residual_MN, View y_MN,
+void scaled_linear(Queue queue, View x, View w_NK, View bias_N, View y_MN, const ScaledProduct& product);
+void scaled_linear_add(Queue queue, View x, View w_NK, View bias_N, View residual_MN, View y_MN,
                        const ScaledProduct& product);
-void scaled_linear_backward_weight(Queue queue, View dy_MN, View x_MK, View dw_NK, View dbias_N, bool accumulate,
+void scaled_linear_backward_weight(Queue queue, View dy_MN, View x, View dw_NK, View dbias_N, bool accumulate,
                                    const ScaledProduct& product);
 void scaled_linear_backward_input(Queue queue, View w_NK, View dx_MK, bool accumulate, const ScaledProduct& product);
+void scaled_activate(Queue queue, Activation activation, View h, View x_KM, const ScaledProduct& product);
+void scaled_activate_backward(Queue queue, Activation activation, View h, View dy, View dh, bool for_weights,
+                              const ScaledProduct& product);
 void record_amax(Queue queue, const ElementUpdate& run, std::int64_t first, Shape history, const std::int64_t* maxima,
                  const UpdateTerms& terms);
 

@@ -3,6 +3,7 @@
 #include <monomorph/runtime/kernels/optimizer.hpp>
 #include <monomorph/runtime/machine/queue.hpp>
 #include <monomorph/runtime/memory/view.hpp>
+#include <monomorph/spec/decoder_spec.hpp>
 
 namespace monomorph {
 
@@ -23,11 +24,15 @@ struct ScaledView {
   const float* scale = nullptr;
 };
 
+/// Whether the kernel that made a product's input has rounded it, see scaled_linear.
+inline bool is_rounded(const View& x) { return x.dtype == DType::e4m3; }
+
 /// What a product of M tokens, K features in and N features out has beside its tensors.
 struct ScaledProduct {
   const float* scales = nullptr;   ///< as amax_scales writes them
   std::int64_t* maxima = nullptr;  ///< of the three tensors in this step, as integers; null: none is taken
   View room;                       ///< where rounded tensors lie, of elements() bf16 elements: flat
+  std::int64_t M = 0, N = 0, K = 0;
 
   static constexpr std::int64_t elements(std::int64_t M, std::int64_t N, std::int64_t K) {
     return M * N + M * K + N * K;
@@ -37,13 +42,9 @@ struct ScaledProduct {
   std::int64_t* maximum(ScaledTensor tensor) const {
     return maxima == nullptr ? nullptr : maxima + static_cast<int>(tensor);
   }
-  View of_dy(std::int64_t M, std::int64_t N) const { return room.columns(0, M * N).reshaped({M, N}); }
-  View of_x(std::int64_t M, std::int64_t N, std::int64_t K) const {
-    return room.columns(M * N, M * K).reshaped({M, K});
-  }
-  View of_w(std::int64_t M, std::int64_t N, std::int64_t K) const {
-    return room.columns(M * N + M * K, N * K).reshaped({N, K});
-  }
+  View dy_MN() const { return room.columns(0, M * N).reshaped({M, N}); }
+  View x_MK() const { return room.columns(M * N, M * K).reshaped({M, K}); }
+  View w_NK() const { return room.columns(M * N + M * K, N * K).reshaped({N, K}); }
 };
 
 }  // namespace monomorph
@@ -61,16 +62,28 @@ void require_scaled_products(Queue);
 /// are left as they are
 void amax_scales(Queue, View history, int margin, View scales);
 
-/// linear and linear_add of rounded x and w, whose rounded elements are left in the product's room.
-void scaled_linear(Queue, View x_MK, View w_NK, View bias_N, View y_MN, const ScaledProduct& product);
-void scaled_linear_add(Queue, View x_MK, View w_NK, View bias_N, View residual_MN, View y_MN,
+/// linear and linear_add of rounded x and w. x is either bf16, (M, K), which is rounded here, or e4m3, (K, M): what the
+/// kernel that made x has rounded, transposed there for backward, and in the product's room as it is.
+void scaled_linear(Queue, View x, View w_NK, View bias_N, View y_MN, const ScaledProduct& product);
+void scaled_linear_add(Queue, View x, View w_NK, View bias_N, View residual_MN, View y_MN,
                        const ScaledProduct& product);
-/// linear_backward_weight of rounded dy and x. dbias gets the sums of dy as it is. Where dw is absent, as the weights
-/// are frozen, dy alone is rounded.
-void scaled_linear_backward_weight(Queue, View dy_MN, View x_MK, View dw_NK, View dbias_N, bool accumulate,
+/// linear_backward_weight of rounded dy and x, with x as forward had it. dbias gets the sums of dy as it is. dy may be
+/// absent, and dbias with it: then the kernel that made it has rounded it into the product's room. Where dw is absent,
+/// as the weights are frozen, dy alone is rounded.
+void scaled_linear_backward_weight(Queue, View dy_MN, View x, View dw_NK, View dbias_N, bool accumulate,
                                    const ScaledProduct& product);
-/// linear_backward_input. The product's scaled_linear_backward_weight was called before and has rounded dy.
+/// linear_backward_input. The product's scaled_linear_backward_weight was called before, and dy has been rounded.
 void scaled_linear_backward_input(Queue, View w_NK, View dx_MK, bool accumulate, const ScaledProduct& product);
+
+/// An activation whose result is the product's input and nothing else: rounded to bf16 first, as if it were stored, and
+/// then to e4m3, into the product's room and, transposed, to x_KM.
+void scaled_activate(Queue, Activation activation, View h, View x_KM, const ScaledProduct& product);
+/// The gradient of h, which is the dy of the product that made h: rounded to bf16 and then to e5m2 in the product's
+/// room.
+/// @param dh absent, or where it is stored as bf16, too; it may be h if the activation is gated, or else dy
+/// @param for_weights whether the gradient of the product's weights will be asked for
+void scaled_activate_backward(Queue, Activation activation, View h, View dy, View dh, bool for_weights,
+                              const ScaledProduct& product);
 
 /// Writes the step's maxima to the place of its update, in a history of which a run of the unit's elements may hold a
 /// part: the oldest of each row's.

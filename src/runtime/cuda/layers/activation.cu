@@ -3,26 +3,13 @@
 
 #include "runtime/cuda/experts/pair_rows.hpp"
 #include "runtime/cuda/launch/map_elements.hpp"
-#include "runtime/kernels/activation_math.hpp"
+#include "runtime/cuda/layers/activation_functions.hpp"
 #include "runtime/kernels/dtypes.hpp"
 
 #include <type_traits>
 
 namespace monomorph::cuda {
 namespace {
-
-/// Of elements of 16 bits, by the GPU's own approximations: with the polynomials that the CPU shares, these kernels
-/// would wait for arithmetic and not for memory. Its relative error of about 1e-6 is far below theirs.
-struct CoarseSigmoid {
-  __device__ float operator()(float x) const {
-#ifdef __CUDA_ARCH__
-    return __fdividef(1.0f, 1.0f + __expf(-x));
-#else
-    return sigmoid(x);
-#endif
-  }
-};
-template <class T> using SigmoidFor = std::conditional_t<sizeof(T) == 2, CoarseSigmoid, ExactSigmoid>;
 
 template <class Slope> struct TimesSlope {
   template <class S> __device__ S operator()(S at, S incoming) const { return incoming * Slope{}(at); }
@@ -39,19 +26,6 @@ void activate_backward(Queue queue, const View& h, const View& dy, const View& d
   in_element_type(dh.dtype,
                   [&]<class T>() { map_rows<Compute<T>, T, T, T>(queue, rows, TimesSlope<Slope<T>>{}, dh, h, dy); });
 }
-
-template <class T> using GeluExactOf = GeluExact;
-template <class T> using GeluExactSlopeOf = GeluExactSlope;
-template <class T> using GeluTanhOf = GeluTanh<SigmoidFor<T>>;
-template <class T> using GeluTanhSlopeOf = GeluTanhSlope<SigmoidFor<T>>;
-template <class T> using ReluSquaredOf = ReluSquared;
-template <class T> using ReluSquaredSlopeOf = ReluSquaredSlope;
-template <class T> using SwigluOf = Swiglu<SigmoidFor<T>>;
-template <class T> using SwigluGradientsOf = SwigluGradients<SigmoidFor<T>>;
-template <class T> using GegluExactOf = Geglu<GeluExact>;
-template <class T> using GegluExactGradientsOf = GegluExactGradients;
-template <class T> using GegluTanhOf = Geglu<GeluTanhOf<T>>;
-template <class T> using GegluTanhGradientsOf = GegluTanhGradients<SigmoidFor<T>>;
 
 /// What belongs to a gate and what belongs to up lie side by side in rows. A kernel gets the two as views of their own,
 /// or nvcc, which does not see how far apart they are, would write element by element.

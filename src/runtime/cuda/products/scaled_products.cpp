@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "runtime/cuda/host/check.hpp"
+#include "runtime/cuda/products/round_activation.hpp"
 #include "runtime/cuda/products/round_to_fp8.hpp"
 #include "runtime/cuda/products/run_product.hpp"
 #include "runtime/cuda/sums/column_sums.hpp"
@@ -21,22 +22,25 @@ View bytes_in(const View& room, std::int64_t first, DType dtype, Shape shape) {
   return {room.data + first, dtype, shape};
 }
 
-/// Rounded tensors of a product of M, N and K, and where they lie.
+/// Rounded tensors of a product, in its room.
 struct Rounded {
   const ScaledProduct& product;
-  std::int64_t M, N, K;
-  ScaledView x(Shape shape) const {
-    return {bytes_in(product.of_x(M, N, K), 0, DType::e4m3, shape), product.inverse(ScaledTensor::x)};
-  }
+
+  ScaledView x_MK() const { return x(bytes_in(product.x_MK(), 0, DType::e4m3, {product.M, product.K})); }
+  ScaledView x_KM() const { return x(bytes_in(product.x_MK(), 0, DType::e4m3, {product.K, product.M})); }
+  ScaledView x(const View& bytes) const { return {bytes, product.inverse(ScaledTensor::x)}; }
+  ScaledView w_NK() const { return w({product.N, product.K}); }
+  ScaledView w_KN() const { return w({product.K, product.N}); }
   ScaledView w(Shape shape) const {
-    return {bytes_in(product.of_w(M, N, K), 0, DType::e4m3, shape), product.inverse(ScaledTensor::w)};
+    return {bytes_in(product.w_NK(), 0, DType::e4m3, shape), product.inverse(ScaledTensor::w)};
   }
-  ScaledView dy_MN() const {
-    return {bytes_in(product.of_dy(M, N), 0, DType::e5m2, {M, N}), product.inverse(ScaledTensor::dy)};
+  ScaledView dy_MN() const { return dy(0, {product.M, product.N}); }
+  ScaledView dy_NM() const { return dy(product.M * product.N, {product.N, product.M}); }
+  ScaledView dy(std::int64_t first, Shape shape) const {
+    return {bytes_in(product.dy_MN(), first, DType::e5m2, shape), product.inverse(ScaledTensor::dy)};
   }
-  ScaledView dy_NM() const {
-    return {bytes_in(product.of_dy(M, N), M * N, DType::e5m2, {N, M}), product.inverse(ScaledTensor::dy)};
-  }
+  /// dy as backward's products read it.
+  RoundedTo dy(bool for_weights) const { return {dy_MN().view, for_weights ? dy_NM().view : View{}}; }
   const float* scale(ScaledTensor tensor) const { return product.scales + place_of_scale(static_cast<int>(tensor)); }
 };
 
@@ -55,10 +59,11 @@ Product product_of(const ScaledView& a, const ScaledView& b, const View& d) {
 
 Product rounded_projection(Queue queue, const View& x, const View& w, const View& bias, const View& y,
                            const ScaledProduct& product) {
-  const Rounded rounded{product, x.shape.rows, w.shape.rows, x.shape.cols};
-  const ScaledView x_MK = rounded.x(x.shape), w_NK = rounded.w(w.shape);
-  round_to_fp8(queue, x, rounded.scale(ScaledTensor::x), {.as_it_is_RC = x_MK.view, .transposed_CR = {}},
-               product.maximum(ScaledTensor::x));
+  const Rounded rounded{product};
+  const ScaledView x_MK = rounded.x_MK(), w_NK = rounded.w_NK();
+  if (!is_rounded(x))
+    round_to_fp8(queue, x, rounded.scale(ScaledTensor::x), {.as_it_is_RC = x_MK.view, .transposed_CR = {}},
+                 product.maximum(ScaledTensor::x));
   round_to_fp8(queue, w, rounded.scale(ScaledTensor::w), {.as_it_is_RC = w_NK.view, .transposed_CR = {}},
                product.maximum(ScaledTensor::w));
   Product p = product_of(w_NK, x_MK, y);
@@ -68,6 +73,14 @@ Product rounded_projection(Queue queue, const View& x, const View& w, const View
     p.bias_dtype = bias.dtype;
   }
   return p;
+}
+
+/// x as the product for the gradient of the weights reads it: kept by forward, or rounded again.
+ScaledView transposed_input(Queue queue, const View& x, const Rounded& rounded) {
+  if (is_rounded(x)) return rounded.x(x);
+  const ScaledView x_KM = rounded.x_KM();
+  round_to_fp8(queue, x, rounded.scale(ScaledTensor::x), {.as_it_is_RC = {}, .transposed_CR = x_KM.view}, nullptr);
+  return x_KM;
 }
 
 }  // namespace
@@ -102,14 +115,12 @@ void scaled_linear_add(Queue queue, View x, View w, View bias, View residual, Vi
 void scaled_linear_backward_weight(Queue queue, View dy, View x, View dw, View dbias, bool accumulate,
                                    const ScaledProduct& product) {
   const KernelSpan span(Work::products, "scaled_linear_backward_weight", queue.stream);
-  const Rounded rounded{product, dy.shape.rows, dy.shape.cols, x.shape.cols};
-  const ScaledView dy_NM = rounded.dy_NM(), x_KM = rounded.x({rounded.K, rounded.M});
-  round_to_fp8(queue, dy, rounded.scale(ScaledTensor::dy),
-               {.as_it_is_RC = rounded.dy_MN().view, .transposed_CR = dw.present() ? dy_NM.view : View{}},
-               product.maximum(ScaledTensor::dy));
+  const Rounded rounded{product};
+  if (dy.present())
+    round_to_fp8(queue, dy, rounded.scale(ScaledTensor::dy), rounded.dy(dw.present()),
+                 product.maximum(ScaledTensor::dy));
   if (dw.present()) {
-    round_to_fp8(queue, x, rounded.scale(ScaledTensor::x), {.as_it_is_RC = {}, .transposed_CR = x_KM.view}, nullptr);
-    Product p = product_of(x_KM, dy_NM, dw);
+    Product p = product_of(transposed_input(queue, x, rounded), rounded.dy_NM(), dw);
     p.adds_c = accumulate;
     run_product(queue, p);
   }
@@ -118,12 +129,27 @@ void scaled_linear_backward_weight(Queue queue, View dy, View x, View dw, View d
 
 void scaled_linear_backward_input(Queue queue, View w, View dx, bool accumulate, const ScaledProduct& product) {
   const KernelSpan span(Work::products, "scaled_linear_backward_input", queue.stream);
-  const Rounded rounded{product, dx.shape.rows, w.shape.rows, w.shape.cols};
-  const ScaledView w_KN = rounded.w({rounded.K, rounded.N});
+  const Rounded rounded{product};
+  const ScaledView w_KN = rounded.w_KN();
   round_to_fp8(queue, w, rounded.scale(ScaledTensor::w), {.as_it_is_RC = {}, .transposed_CR = w_KN.view}, nullptr);
   Product p = product_of(w_KN, rounded.dy_MN(), dx);
   p.adds_c = accumulate;
   run_product(queue, p);
+}
+
+void scaled_activate(Queue queue, Activation activation, View h, View x_KM, const ScaledProduct& product) {
+  const KernelSpan span(Work::elementwise, "scaled_activate", queue.stream);
+  const Rounded rounded{product};
+  round_activation(queue, activation, h, rounded.scale(ScaledTensor::x),
+                   {.as_it_is_RC = rounded.x_MK().view, .transposed_CR = x_KM}, product.maximum(ScaledTensor::x));
+}
+
+void scaled_activate_backward(Queue queue, Activation activation, View h, View dy, View dh, bool for_weights,
+                              const ScaledProduct& product) {
+  const KernelSpan span(Work::elementwise, "scaled_activate_backward", queue.stream);
+  const Rounded rounded{product};
+  round_activation_gradient(queue, activation, h, dy, dh, rounded.scale(ScaledTensor::dy), rounded.dy(for_weights),
+                            product.maximum(ScaledTensor::dy));
 }
 
 }  // namespace monomorph::cuda

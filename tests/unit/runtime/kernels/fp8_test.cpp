@@ -1,5 +1,7 @@
 #include "runtime/kernels/fp8.hpp"
 
+#include <monomorph/runtime/kernels/activate.hpp>
+#include <monomorph/runtime/kernels/linear.hpp>
 #include <monomorph/runtime/kernels/scaled_products.hpp>
 
 #include <bit>
@@ -169,7 +171,8 @@ TEST_CASE("products of fp8 are those of tensors that LibTorch rounds, and maxima
       of_bias(bias, DType::bf16), of_residual(residual, DType::bf16),
       room(filled(1, ScaledProduct::elements(M, N, K), 0), DType::bf16);
   std::vector<std::int64_t> maxima(3, 0x3F80);
-  const ScaledProduct product{.scales = scales.data(), .maxima = maxima.data(), .room = room.view()};
+  const ScaledProduct product{
+      .scales = scales.data(), .maxima = maxima.data(), .room = room.view(), .M = M, .N = N, .K = K};
   const Storage y(filled(M, N, 0), DType::bf16), z(filled(M, N, 0), DType::bf16), dx(filled(M, K, 1), DType::bf16),
       dw(filled(N, K, 1), DType::fp32), dbias(filled(1, N, 1), DType::fp32);
   Values y_expected(M * N), z_expected(M * N), dx_expected(M * K, 1), dw_expected(N * K, 1), dbias_expected(N, 1);
@@ -206,6 +209,85 @@ TEST_CASE("products of fp8 are those of tensors that LibTorch rounds, and maxima
   CHECK(of_magnitude(maxima[2]) == greatest(tensors.dy));
 }
 
+TEST_CASE("an activation that is rounded where it is made gives the products of one that is stored as bf16", "[fp8]") {
+  constexpr std::int64_t M = 48, N = 32, K = 16;
+  using enum Activation;
+  for (const Activation activation : {gelu_exact, gelu_tanh, relu_squared, swiglu, geglu_exact, geglu_tanh}) {
+    CAPTURE(static_cast<int>(activation));
+    const std::vector<float> scales{8, 0.03125F, 1024, 0.125F, 32, 0.0009765625F};
+    const Storage h(tensor(M, is_gated(activation) ? 2 * K : K, 1), DType::bf16, 16), w(tensor(N, K, 2), DType::bf16),
+        dy(tensor(M, N, 3), DType::bf16), activated(filled(M, K, 0), DType::bf16);
+    with_activation(activation, [&]<Activation kind> { activate<kind>(cpu::Queue{}, h.view(), activated.view()); });
+    std::vector<std::uint8_t> kept(static_cast<std::size_t>(K * M));
+    const View kept_KM(reinterpret_cast<std::byte*>(kept.data()), DType::e4m3, {K, M});
+    struct Result {
+      Values y, dw;
+      std::vector<std::int64_t> maxima;
+      bool operator==(const Result&) const = default;
+    };
+    const auto result = [&](View x) {
+      std::vector<std::int64_t> maxima(3, 0);
+      const Storage room(filled(1, ScaledProduct::elements(M, N, K), 0), DType::bf16), y(filled(M, N, 0), DType::bf16),
+          dw(filled(N, K, 1), DType::fp32);
+      const ScaledProduct product{
+          .scales = scales.data(), .maxima = maxima.data(), .room = room.view(), .M = M, .N = N, .K = K};
+      if (is_rounded(x)) cpu::scaled_activate({}, activation, h.view(), x, product);
+      cpu::scaled_linear({}, x, w.view(), View{}, y.view(), product);
+      cpu::scaled_linear_backward_weight({}, dy.view(), x, dw.view(), View{}, true, product);
+      return Result{y.values(), dw.values(), maxima};
+    };
+    CHECK(result(kept_KM) == result(activated.view()));
+    std::int64_t differ = 0;
+    for (std::int64_t k = 0; k < K; ++k)
+      for (std::int64_t m = 0; m < M; ++m)
+        differ += kept[k * M + m] == to_e4m3(static_cast<float>(activated.values()[m * K + k]) * scales[0]).x ? 0 : 1;
+    CHECK(differ == 0);
+  }
+}
+
+TEST_CASE("the gradient of an activation that is rounded where it is made gives the products of one that is stored",
+          "[fp8]") {
+  constexpr std::int64_t M = 32, F = 16, K = 48;
+  using enum Activation;
+  for (const Activation activation : {gelu_exact, gelu_tanh, relu_squared, swiglu, geglu_exact, geglu_tanh}) {
+    CAPTURE(static_cast<int>(activation));
+    const bool gated = is_gated(activation);
+    const std::int64_t N = gated ? 2 * F : F;
+    const std::vector<float> scales{8, 0.03125F, 1024, 0.125F, 32, 0.0009765625F};
+    const Storage x(tensor(M, K, 1), DType::bf16), w(tensor(N, K, 2), DType::bf16);
+    struct Result {
+      Values dw, dx, dbias;
+      std::vector<std::int64_t> maxima;
+      bool operator==(const Result&) const = default;
+    };
+    enum class Dh { stored_first, rounded, rounded_and_stored };
+    const auto result = [&](Dh how) {
+      std::vector<std::int64_t> maxima(3, 0);
+      const Storage h(tensor(M, N, 3), DType::bf16, 16), dy(tensor(M, F, 4), DType::bf16, 16),
+          room(filled(1, ScaledProduct::elements(M, N, K), 0), DType::bf16), dw(filled(N, K, 1), DType::fp32),
+          dx(filled(M, K, 1), DType::bf16), dbias(filled(1, N, 1), DType::fp32);
+      const ScaledProduct product{
+          .scales = scales.data(), .maxima = maxima.data(), .room = room.view(), .M = M, .N = N, .K = K};
+      const View dh = gated ? h.view() : dy.view(), stored = how == Dh::rounded ? View{} : dh;
+      if (how == Dh::stored_first) {
+        with_activation(activation,
+                        [&]<Activation kind> { activate_backward<kind>(cpu::Queue{}, h.view(), dy.view(), dh); });
+        cpu::scaled_linear_backward_weight({}, dh, x.view(), dw.view(), dbias.view(), true, product);
+      } else {
+        cpu::scaled_activate_backward({}, activation, h.view(), dy.view(), stored, true, product);
+        cpu::scaled_linear_backward_weight({}, View{}, x.view(), dw.view(), View{}, true, product);
+        if (stored.present()) cpu::linear_backward_weight({}, stored, View{}, View{}, dbias.view(), true);
+      }
+      cpu::scaled_linear_backward_input({}, w.view(), dx.view(), false, product);
+      return Result{dw.values(), dx.values(), how == Dh::rounded ? Values{} : dbias.values(), maxima};
+    };
+    Result expected = result(Dh::stored_first);
+    CHECK(result(Dh::rounded_and_stored) == expected);
+    expected.dbias = {};
+    CHECK(result(Dh::rounded) == expected);
+  }
+}
+
 TEST_CASE("an infinity in a tensor of a product of fp8 is a NaN behind it", "[fp8]") {
   Matrix x = tensor(16, 16, 1);
   x.values[5] = std::numeric_limits<double>::infinity();
@@ -213,7 +295,7 @@ TEST_CASE("an infinity in a tensor of a product of fp8 is a NaN behind it", "[fp
       room(filled(1, ScaledProduct::elements(16, 16, 16), 0), DType::bf16);
   const std::vector<float> scales(numbers_of_scales, 1);
   cpu::scaled_linear({}, of_x.view(), of_w.view(), View{}, y.view(),
-                     {.scales = scales.data(), .maxima = nullptr, .room = room.view()});
+                     {.scales = scales.data(), .maxima = nullptr, .room = room.view(), .M = 16, .N = 16, .K = 16});
   const Values values = y.values();
   CHECK(std::isnan(values[0]));
   CHECK(std::isfinite(values[16]));
