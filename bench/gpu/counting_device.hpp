@@ -174,6 +174,12 @@ inline void scaled_linear_backward_input(Queue, View w, View dx, bool accumulate
   count("products of fp8 for gradients of inputs",
         costs::scaled_linear_backward_input(product.dy_MN(), w, dx, accumulate));
 }
+inline void scaled_normalize(Queue, const NormedInput& norm, View x_KM, const ScaledProduct&) {
+  count("norms, rounded to fp8", costs::scaled_normalize(norm, x_KM));
+}
+inline void scaled_input_again(Queue, View x_KM, const ScaledProduct&) {
+  count("rounding to fp8", costs::transposed(x_KM));
+}
 inline void scaled_activate(Queue, Activation, View h, View x_KM, const ScaledProduct&) {
   count("activations, rounded to fp8", costs::scaled_activate(h, x_KM));
 }

@@ -3,6 +3,7 @@
 #include <monomorph/runtime/kernels/cross_entropy.hpp>
 #include <monomorph/runtime/kernels/optimizer.hpp>
 #include <monomorph/runtime/kernels/qk_norm_rotary.hpp>
+#include <monomorph/runtime/kernels/scaled_products.hpp>
 #include <monomorph/runtime/memory/view.hpp>
 
 #include <algorithm>
@@ -102,6 +103,15 @@ inline Cost column_sums(View x, View sums, bool accumulate) {
 // own, or by the one that makes a factor.
 inline Cost rounding(View x, int copies) {
   return {bytes_of({x}), static_cast<double>(copies) * static_cast<double>(x.elements())};
+}
+inline Cost transposed(View of) { return {bytes_of({of}), bytes_of({of})}; }
+/// Rounded by a row, and transposed behind that.
+inline Cost scaled_normalize(const monomorph::NormedInput& norm, View x_KM) {
+  Cost cost = transposed(x_KM);
+  const Cost of_norm = moves({norm.x_MK, norm.weight_K, norm.bias_K}, {x_KM});
+  cost += of_norm;
+  (norm.from_saved ? cost.read : cost.written) += bytes_of({norm.mean_M, norm.rstd_M});
+  return cost;
 }
 inline Cost scaled_activate(View h, View x_KM) { return {bytes_of({h}), 2 * static_cast<double>(x_KM.elements())}; }
 inline Cost scaled_activate_backward(View h, View dy, View dh, bool for_weights) {

@@ -379,6 +379,8 @@ MONOMORPH_LATER(scaled_linear_backward_weight,
                 accumulate, product)
 MONOMORPH_LATER(scaled_linear_backward_input, (View w, View dx, bool accumulate, ScaledProduct product), w, dx,
                 accumulate, product)
+MONOMORPH_LATER(scaled_normalize, (NormedInput norm, View x_KM, ScaledProduct product), norm, x_KM, product)
+MONOMORPH_LATER(scaled_input_again, (View x_KM, ScaledProduct product), x_KM, product)
 MONOMORPH_LATER(scaled_activate, (Activation activation, View h, View x_KM, ScaledProduct product), activation, h, x_KM,
                 product)
 MONOMORPH_LATER(scaled_activate_backward,

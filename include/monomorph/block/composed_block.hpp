@@ -170,8 +170,10 @@ struct ComposedBlock : PartsOfBlock<R, order, AttentionOf, MlpOf> {
   /// What else backward needs: buffers that all blocks share.
   struct Temporary {
     PartTemporaries<R, AttentionOf, MlpOf> parts;
+    Slice din_MD;      ///< gradient of what a part reads, where it does not take its place
     Slice dresult_MD;  ///< gradient of what a part gives, where it is not that of the residual stream
     constexpr Temporary(Layout& layout, std::int64_t M) : parts(layout, M) {
+      if (AttentionLayer::rounds_in || MlpLayer::rounds_in) din_MD = layout.take({M, D});
       if (drops_residual<R> || order == BlockOrder::sandwich_norm) dresult_MD = layout.take({M, D});
     }
   };

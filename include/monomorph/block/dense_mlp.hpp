@@ -39,7 +39,10 @@ template <class R, std::int64_t width, const MlpNames& names> struct MlpOfWidth 
   using Scaled = ScaledProducts<R, 2, names.of_block>;
   static constexpr int up_product = 0, down_product = 1;
   static constexpr ProductWidths products[]{{D, G}, {F, D}};
-  static constexpr int first_maximum = 6;  ///< of those of the block, behind attention's
+  static constexpr bool Recompute::*first_product = &Recompute::mlp;  ///< which computes it again
+  static constexpr int first_maximum = 6;                             ///< of those of the block, behind attention's
+  /// Whether the norm before the part gives 8 bits, as nothing but its first product, in fp8, reads what it makes.
+  static constexpr bool rounds_in = Scaled::present && !GateAdapter::present && !UpAdapter::present;
   /// Whether the activation gives 8 bits, as nothing but a product in fp8 reads what it makes.
   static constexpr bool rounds_activated = Scaled::present && !DownAdapter::present;
   /// Whether what reads the gradient of `up` does so in bf16.
@@ -120,6 +123,8 @@ template <class R, std::int64_t width, const MlpNames& names> struct MlpOfWidth 
 
   static void compute(const PartTensors<MlpOfWidth>& t, View in, Recompute what);
   static void project(const PartTensors<MlpOfWidth>& t, View residual, View out);
+  /// What project finds behind compute, where project alone is called again.
+  static void restore_activated(const PartTensors<MlpOfWidth>& t) requires rounds_activated;
   static void backward(const PartTensors<MlpOfWidth>& t, View in, View dout, View din, bool accumulate);
   static void decode(const PartDecode<MlpOfWidth>& t, View in, View residual, View out);
 

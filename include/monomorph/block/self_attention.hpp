@@ -49,7 +49,11 @@ template <class R> struct SelfAttention {
   using Scaled = ScaledProducts<R, 2>;
   static constexpr int qkv_product = 0, out_product = 1;
   static constexpr ProductWidths products[]{{D, QKV}, {Q, D}};
-  static constexpr int first_maximum = 0;  ///< of those of the block
+  static constexpr bool Recompute::*first_product = &Recompute::qkv;  ///< which computes it again
+  static constexpr int first_maximum = 0;                             ///< of those of the block
+  /// Whether the norm before the part gives 8 bits, as nothing but its first product, in fp8, reads what it makes.
+  static constexpr bool rounds_in =
+      Scaled::present && !QueryAdapter::present && !KeyAdapter::present && !ValueAdapter::present;
 
   struct Adapters {
     typename QueryAdapter::Params q;

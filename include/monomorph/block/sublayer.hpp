@@ -30,6 +30,13 @@ template <class R, BlockOrder order, template <class Tower> class PartOf> struct
   static constexpr bool norm_comes_first = order != BlockOrder::post_norm,
                         norm_comes_last = order == BlockOrder::post_norm || order == BlockOrder::sandwich_norm;
 
+  /// Whether the norm before the part gives 8 bits, as the part reads them (ScaledProducts), and nothing else does.
+  static constexpr bool rounds_in = [] {
+    if constexpr (requires { Part::rounds_in; })
+      return norm_comes_first && order != BlockOrder::normed_residual && Part::rounds_in;
+    return false;
+  }();
+
   struct Params {
     NormParams norm_before;
     typename Part::Params part;
@@ -59,13 +66,17 @@ template <class R, BlockOrder order, template <class Tower> class PartOf> struct
     Slice to_norm_MD;  ///< what the norm behind the part reads
     NormStatistics norm_after;
     constexpr Saved(SavedPlacement activations, SavedPlacement statistics, std::int64_t M)
-        : in_MD(norm_comes_first ? activations.take({M, D}, &Recompute::norm) : Slice{}),
+        : in_MD(norm_comes_first ? activations.take(shape_of_in(M), &Recompute::norm) : Slice{}),
           norm_before(statistics_if(norm_comes_first, statistics, M)),
           part(activations, statistics, M),
           to_norm_MD(norm_comes_last ? activations.take({M, D}, &Recompute::projection) : Slice{}),
           norm_after(statistics_if(norm_comes_last, statistics, M)) {}
 
    private:
+    static constexpr Shape shape_of_in(std::int64_t M) {
+      if constexpr (rounds_in) return Part::Scaled::kept_input(M, Part::products[0]);
+      return {M, D};
+    }
     static constexpr NormStatistics statistics_if(bool present, SavedPlacement& statistics, std::int64_t M) {
       return present ? NormStatistics{statistics, model.norm, {1, M}} : NormStatistics{};
     }

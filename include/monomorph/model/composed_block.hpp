@@ -36,19 +36,33 @@ template <class R, BlockOrder order, template <class Tower> class PartOf> struct
   const typename Layer::Params& p;
   const typename Layer::Saved& saved;
   const typename Part::Temporary& temporary;
-  Slice dresult_MD;
+  Slice din_MD, dresult_MD;
   PartTensors<Part> part{t, p.part, saved.part, temporary};
 
-  View in(View x) const { return Layer::norm_comes_first ? t.activations[saved.in_MD] : x; }
+  View in(View x) const {
+    if constexpr (Layer::rounds_in) return model::kept_input(part, 0, saved.in_MD);
+    return Layer::norm_comes_first ? t.activations[saved.in_MD] : x;
+  }
   /// What the part's result is added to.
   View residual(View x) const { return order == BlockOrder::normed_residual ? in(x) : x; }
   View to_norm() const { return t.activations[saved.to_norm_MD]; }
 
   /// What backward reads, as far as `what` names it, but for what comes from the part's last product.
   void compute(View x, auto what) const {
-    if constexpr (Layer::norm_comes_first)
+    model::choose_scales(part, what);
+    if constexpr (Layer::rounds_in)
+      round_in(x, what);
+    else if constexpr (Layer::norm_comes_first)
       if (what.norm) model::normalize<R>(t, what, p.norm_before, saved.norm_before, x, in(x));
     Part::compute(part, in(x), what);
+  }
+  void round_in(View x, auto what) const {
+    const Recompute again = what;
+    const ScaledProduct first = model::scaled_product(part, 0);
+    if (what.norm)
+      scaled_normalize(t.queue, model::normed_input<R>(t, what, p.norm_before, saved.norm_before, x), in(x), first);
+    else if (again.*Part::first_product)
+      scaled_input_again(t.queue, in(x), first);
   }
   /// The part's last product, to the residual stream or to the norm behind it.
   void project(View x, View y) const {
@@ -58,6 +72,12 @@ template <class R, BlockOrder order, template <class Tower> class PartOf> struct
       add_result<R>(part, x, to_norm(), to_norm());
     else
       Part::project(part, View{}, to_norm());
+  }
+  /// The same behind compute(x, what), where it may not have made what the product reads.
+  void project_again(View x, View y, Recompute what) const {
+    if constexpr (requires { Part::restore_activated(part); })
+      if (!what.activation) Part::restore_activated(part);
+    project(x, y);
   }
   /// From there to the residual stream.
   void finish(View x, View y, auto what) const {
@@ -85,9 +105,10 @@ template <class R, BlockOrder order, template <class Tower> class PartOf> struct
     }
     if constexpr (Layer::norm_comes_first) {
       constexpr bool passes_norm = order == BlockOrder::normed_residual;  // the residual stream does
-      Part::backward(part, in(x), dresult, in(x), false);
-      if constexpr (passes_norm) add(t.queue, t.dx_MD, in(x));
-      model::normalize_backward<R>(t, p.norm_before, saved.norm_before, in(x), x, t.dx_MD, !passes_norm);
+      const View din = Layer::rounds_in ? t.activations[din_MD] : in(x);
+      Part::backward(part, in(x), dresult, din, false);
+      if constexpr (passes_norm) add(t.queue, t.dx_MD, din);
+      model::normalize_backward<R>(t, p.norm_before, saved.norm_before, din, x, t.dx_MD, !passes_norm);
     } else {
       Part::backward(part, x, dresult, t.dx_MD, true);
     }
@@ -102,9 +123,9 @@ struct ComposedPass {
   const TensorsOf<R>& t;
   const typename Block::Saved& saved;
   typename Block::Temporary temporary = placed(t);
-  SublayerPass<R, order, AttentionOf> attention{t, p.attention, saved.attention, temporary.parts.attention,
-                                                temporary.dresult_MD};
-  SublayerPass<R, order, MlpOf> mlp{t, p.mlp, saved.mlp, temporary.parts.mlp, temporary.dresult_MD};
+  SublayerPass<R, order, AttentionOf> attention{
+      t, p.attention, saved.attention, temporary.parts.attention, temporary.din_MD, temporary.dresult_MD};
+  SublayerPass<R, order, MlpOf> mlp{t, p.mlp, saved.mlp, temporary.parts.mlp, temporary.din_MD, temporary.dresult_MD};
   View middle = t.activations[saved.middle_MD];
 
   void recompute(auto what) const {
@@ -114,7 +135,7 @@ struct ComposedPass {
     if (again.*Block::Saved::middle_choice) attention.finish(t.x_MD, middle, what);
     mlp.compute(middle, what);
     if constexpr (Sublayer<R, order, MlpOf>::norm_comes_last) {
-      if (again.projection) mlp.project(middle, t.y_MD);
+      if (again.projection) mlp.project_again(middle, t.y_MD, again);
       // The output is still there, but with the whole block its norm's statistics are not.
       if (again == Recompute::block) mlp.finish(middle, t.y_MD, what);
     }
@@ -147,8 +168,12 @@ struct ComposedPass<R, BlockOrder::parallel, AttentionOf, MlpOf> {
   }
   void compute(auto what) const {
     normalize(what);
-    AttentionOf<R>::compute(attention, in, what);
-    MlpOf<R>::compute(mlp, in, what);
+    compute(attention, what);
+    compute(mlp, what);
+  }
+  template <class Part> void compute(const PartTensors<Part>& part, auto what) const {
+    model::choose_scales(part, what);
+    Part::compute(part, in, what);
   }
 };
 
@@ -231,9 +256,9 @@ void ComposedBlock<R, BlockOrder::parallel, AttentionOf, MlpOf>::forward(const T
   const View result = t.activations[pass.temporary.dropped_MD];
   pass.normalize(model::AllOfBlock{});
   // A part's temporary place is the other's, too: each is done before the other begins.
-  AttentionOf<R>::compute(pass.attention, pass.in, model::AllOfBlock{});
+  pass.compute(pass.attention, model::AllOfBlock{});
   detail::add_result<R>(pass.attention, t.x_MD, result, t.y_MD);
-  MlpOf<R>::compute(pass.mlp, pass.in, model::AllOfBlock{});
+  pass.compute(pass.mlp, model::AllOfBlock{});
   detail::add_result<R>(pass.mlp, t.y_MD, result, t.y_MD);
 }
 

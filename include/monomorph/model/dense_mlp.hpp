@@ -22,7 +22,6 @@ template <class R, std::int64_t width, const MlpNames& names>
 void MlpOfWidth<R, width, names>::compute(const PartTensors<MlpOfWidth>& t, View in, Recompute what) {
   const View up = t.activation(t.saved.up_MG);
   const View weight = t.param(t.p.up_GxD), bias = t.param(t.p.up_bias_G);
-  if (what == Recompute::block) model::choose_scales(t);
   // One kernel makes other bits of the two than two kernels do: where backward computes one of them again and not the
   // other, forward has them apart, too.
   const Recompute again = R::checkpointing::recompute(t.t.block);
@@ -53,6 +52,11 @@ template <class R, std::int64_t width, const MlpNames& names>
 void MlpOfWidth<R, width, names>::project(const PartTensors<MlpOfWidth>& t, View residual, View out) {
   model::product_add(t, down_product, activated(t), t.param(t.p.down_DxF), t.param(t.p.down_bias_D), residual, out);
   model::adapter_add<DownAdapter>(t, t.p.adapters.down, t.saved.down_hidden_Mr, out);
+}
+
+template <class R, std::int64_t width, const MlpNames& names>
+void MlpOfWidth<R, width, names>::restore_activated(const PartTensors<MlpOfWidth>& t) requires rounds_activated {
+  scaled_input_again(t.queue, activated(t), model::scaled_product(t, down_product));
 }
 
 /// From the gradient of the result to that of `up`, which takes the place of `up` where the activation is gated, and

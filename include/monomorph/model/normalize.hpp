@@ -1,6 +1,7 @@
 #pragma once
 #include <monomorph/block/part.hpp>
 #include <monomorph/runtime/kernels/norm.hpp>
+#include <monomorph/runtime/kernels/scaled_products.hpp>
 #include <monomorph/spec/decoder_spec.hpp>
 
 /// Calls the kernel of a recipe's norm; the other kind's kernel is not in the binary.
@@ -53,6 +54,18 @@ void normalize(const auto& t, AllOfBlock, const NormParams& p, const NormStatist
 template <class R>
 void normalize(const auto& t, Recompute, const NormParams& p, const NormStatistics& statistics, View x, View y) {
   normalize_recompute<R>(t, p, statistics, x, y);
+}
+/// The norm as a kernel gets it that rounds its output for a product.
+template <class R>
+NormedInput normed_input(const auto& t, auto what, const NormParams& p, const NormStatistics& statistics, View x) {
+  return {.kind = trunk_of<R>.norm.kind,
+          .x_MK = x,
+          .weight_K = t.params[p.weight_D],
+          .bias_K = t.params[p.bias_D],
+          .epsilon = trunk_of<R>.norm.epsilon,
+          .mean_M = t.statistics[statistics.mean],
+          .rstd_M = t.statistics[statistics.rstd],
+          .from_saved = !std::is_same_v<decltype(what), AllOfBlock>};
 }
 template <class R>
 void normalize_backward(const auto& t, const NormParams& p, const NormStatistics& statistics, View dy, View x, View dx,

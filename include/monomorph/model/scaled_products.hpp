@@ -24,10 +24,13 @@ template <class Part> View kept_input(const PartTensors<Part>& t, int i, Slice s
   return {t.activation(slice).data, DType::e4m3, {Part::products[i].in, t.t.batch * t.t.tokens}};
 }
 
-/// Before the products of forward, and again where a whole block is computed again, as its scales are then not kept.
-template <class Part> void choose_scales(const PartTensors<Part>& t) {
-  if constexpr (Part::Scaled::present)
-    amax_scales(t.queue, t.param(t.p.amax_history), Part::Scaled::margin, t.statistic(t.saved.scales));
+/// Before what makes a part's input in forward, and again where a whole block is computed again, as its scales are then
+/// not kept.
+template <class Part> void choose_scales(const PartTensors<Part>& t, Recompute what) {
+  if constexpr (requires { Part::Scaled::present; })
+    if constexpr (Part::Scaled::present)
+      if (what == Recompute::block)
+        amax_scales(t.queue, t.param(t.p.amax_history), Part::Scaled::margin, t.statistic(t.saved.scales));
 }
 
 template <class Part> void product(const PartTensors<Part>& t, int i, View x, View w, View bias, View y) {

@@ -108,7 +108,6 @@ template <class R> void attend(const AttentionPass<R>& pass) {
 
 template <class R> void SelfAttention<R>::compute(const PartTensors<SelfAttention>& t, View in, Recompute what) {
   const detail::AttentionPass<R> pass{t};
-  if (what == Recompute::block) model::choose_scales(t);
   if (what.qkv) detail::make_qkv<R>(pass, in);
   if (what.attention) detail::attend<R>(pass);
 }

@@ -2,6 +2,7 @@
 
 #include <monomorph/runtime/kernels/activate.hpp>
 #include <monomorph/runtime/kernels/linear.hpp>
+#include <monomorph/runtime/kernels/norm.hpp>
 #include <monomorph/runtime/machine/parallel.hpp>
 
 #include <algorithm>
@@ -76,6 +77,26 @@ void round_input_again(View x, const ScaledProduct& product) {
     round_to_fp8<E4M3>(x, product.scale(ScaledTensor::x), product.x_MK(), nullptr);
 }
 
+/// The product's input, which lies in the room as bf16.
+void round_made_input(View to_KM, const ScaledProduct& product) {
+  const float scale = product.scale(ScaledTensor::x);
+  round_to_fp8<E4M3>(product.x_MK(), scale, product.x_MK(), product.maximum(ScaledTensor::x));
+  keep_transposed(product.x_MK(), scale, to_KM);
+}
+
+void normalize(Queue queue, const NormedInput& norm, View y) {
+  const auto& [kind, x, weight, bias, epsilon, mean, rstd, from_saved] = norm;
+  const bool is_layer_norm = kind == NormKind::layer_norm;
+  if (is_layer_norm && from_saved)
+    layer_norm_recompute(queue, x, weight, bias, mean, rstd, y);
+  else if (is_layer_norm)
+    layer_norm(queue, x, weight, bias, epsilon, y, mean, rstd);
+  else if (from_saved)
+    rms_norm_recompute(queue, x, weight, bias, rstd, y, weight_offset(kind));
+  else
+    rms_norm(queue, x, weight, bias, epsilon, y, rstd, weight_offset(kind));
+}
+
 }  // namespace
 
 void require_scaled_products(Queue) {}
@@ -120,13 +141,17 @@ void scaled_linear_backward_input(Queue queue, View w, View dx, bool accumulate,
   linear_backward_input(queue, product.dy_MN(), product.w_NK(), dx, accumulate);
 }
 
-void scaled_activate(Queue queue, Activation activation, View h, View x_KM, const ScaledProduct& product) {
-  const View x_MK = product.x_MK();
-  with_activation(activation, [&]<Activation kind> { activate<kind>(queue, h, x_MK); });
-  const float scale = product.scale(ScaledTensor::x);
-  round_to_fp8<E4M3>(x_MK, scale, x_MK, product.maximum(ScaledTensor::x));
-  keep_transposed(x_MK, scale, x_KM);
+void scaled_normalize(Queue queue, const NormedInput& norm, View x_KM, const ScaledProduct& product) {
+  normalize(queue, norm, product.x_MK());
+  round_made_input(x_KM, product);
 }
+
+void scaled_activate(Queue queue, Activation activation, View h, View x_KM, const ScaledProduct& product) {
+  with_activation(activation, [&]<Activation kind> { activate<kind>(queue, h, product.x_MK()); });
+  round_made_input(x_KM, product);
+}
+
+void scaled_input_again(Queue, View x_KM, const ScaledProduct& product) { round_input_again(x_KM, product); }
 
 void scaled_activate_backward(Queue queue, Activation activation, View h, View dy, View dh, bool /*for_weights*/,
                               const ScaledProduct& product) {

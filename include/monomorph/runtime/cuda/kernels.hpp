@@ -75,7 +75,9 @@ void scaled_linear_add(Queue queue, View x, View w_NK, View bias_N, View residua
 void scaled_linear_backward_weight(Queue queue, View dy_MN, View x, View dw_NK, View dbias_N, bool accumulate,
                                    const ScaledProduct& product);
 void scaled_linear_backward_input(Queue queue, View w_NK, View dx_MK, bool accumulate, const ScaledProduct& product);
+void scaled_normalize(Queue queue, const NormedInput& norm, View x_KM, const ScaledProduct& product);
 void scaled_activate(Queue queue, Activation activation, View h, View x_KM, const ScaledProduct& product);
+void scaled_input_again(Queue queue, View x_KM, const ScaledProduct& product);
 void scaled_activate_backward(Queue queue, Activation activation, View h, View dy, View dh, bool for_weights,
                               const ScaledProduct& product);
 void record_amax(Queue queue, const ElementUpdate& run, std::int64_t first, Shape history, const std::int64_t* maxima,

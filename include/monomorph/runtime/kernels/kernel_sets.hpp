@@ -53,7 +53,9 @@ concept HasScaledProducts = requires(Queue queue, View v, ScaledProduct product,
   scaled_linear(queue, v, v, v, v, product), scaled_linear_add(queue, v, v, v, v, v, product);
   scaled_linear_backward_weight(queue, v, v, v, v, false, product);
   scaled_linear_backward_input(queue, v, v, false, product);
+  scaled_normalize(queue, NormedInput{}, v, product);
   scaled_activate(queue, Activation{}, v, v, product);
+  scaled_input_again(queue, v, product);
   scaled_activate_backward(queue, Activation{}, v, v, v, false, product);
   record_amax(queue, run, std::int64_t{}, Shape{}, maxima, terms);
 };

@@ -47,6 +47,15 @@ struct ScaledProduct {
   View w_NK() const { return room.columns(M * N + M * K, N * K).reshaped({N, K}); }
 };
 
+/// A norm whose output is a product's input and nothing else, as runtime/kernels/norm.hpp has its tensors.
+struct NormedInput {
+  NormKind kind;
+  View x_MK, weight_K, bias_K;
+  double epsilon = 0;
+  View mean_M, rstd_M;
+  bool from_saved = false;  ///< whether the statistics are there already
+};
+
 }  // namespace monomorph
 
 /// Products of matrices whose elements are rounded to 8 bits first, by tensor with one scale. Their sums are formed in
@@ -75,9 +84,14 @@ void scaled_linear_backward_weight(Queue, View dy_MN, View x, View dw_NK, View d
 /// linear_backward_input. The product's scaled_linear_backward_weight was called before, and dy has been rounded.
 void scaled_linear_backward_input(Queue, View w_NK, View dx_MK, bool accumulate, const ScaledProduct& product);
 
-/// An activation whose result is the product's input and nothing else: rounded to bf16 first, as if it were stored, and
-/// then to e4m3, into the product's room and, transposed, to x_KM.
+// What makes a product's input that nothing else reads: rounded to bf16 first, as if it were stored, and then to e4m3,
+// into the product's room and, transposed, to x_KM.
+
+void scaled_normalize(Queue, const NormedInput& norm, View x_KM, const ScaledProduct& product);
 void scaled_activate(Queue, Activation activation, View h, View x_KM, const ScaledProduct& product);
+/// From x_KM into the product's room: before scaled_linear is called again, and not what made its input.
+void scaled_input_again(Queue, View x_KM, const ScaledProduct& product);
+
 /// The gradient of h, which is the dy of the product that made h: rounded to bf16 and then to e5m2 in the product's
 /// room.
 /// @param dh absent, or where it is stored as bf16, too; it may be h if the activation is gated, or else dy

@@ -17,7 +17,7 @@
 namespace monomorph::cuda {
 namespace {
 
-constexpr int router_warps = 8, router_threads = router_warps * lanes_of_warp;
+constexpr int router_warps = 8, router_threads = router_warps * warp_lanes;
 
 /// A routing as a kernel gets it.
 template <class S> struct Routed {
@@ -59,36 +59,36 @@ template <class S> struct Token {
         rows(routed.rows + token * routed.top_k),
         n_experts(routed.n_experts),
         top_k(routed.top_k),
-        lane(static_cast<int>(threadIdx.x) % lanes_of_warp) {}
+        lane(static_cast<int>(threadIdx.x) % warp_lanes) {}
 
   /// Calls f(expert) for the lane's experts.
   template <class F> __device__ void each_own(F f) const {
     MONOMORPH_KEEP_LOOP
-    for (int expert = lane; expert < n_experts; expert += lanes_of_warp) f(expert);
+    for (int expert = lane; expert < n_experts; expert += warp_lanes) f(expert);
   }
   /// The sum of f(expert) over all experts, in each lane.
   template <class F> __device__ auto sum_of(F f) const {
     decltype(f(0)) sum = 0;
     each_own([&](int expert) { sum += f(expert); });
-    return joined_in_warp(sum, lanes_of_warp, Sum());
+    return joined_in_warp(sum, warp_lanes, Sum());
   }
   /// The sum of f(choice, expert) over the token's choices, in each lane.
   template <class F> __device__ S sum_of_chosen(F f) const {
     S sum = 0;
     each_own_choice([&](int choice, int expert) { sum += f(choice, expert); });
-    return joined_in_warp(sum, lanes_of_warp, Sum());
+    return joined_in_warp(sum, warp_lanes, Sum());
   }
   template <class F> __device__ void each_own_choice(F f) const {
     MONOMORPH_KEEP_LOOP
     for (int choice = 0; choice < top_k; ++choice)
-      if (experts[choice] % lanes_of_warp == lane) f(choice, experts[choice]);
+      if (experts[choice] % warp_lanes == lane) f(choice, experts[choice]);
   }
   /// Of a choice, once weights hold their gradients: none where the expert was full.
   __device__ S dweight(int choice) const { return rows[choice] < 0 ? S(0) : weights[choice]; }
 };
 
 __device__ inline std::int64_t token_of_warp() {
-  return std::int64_t{blockIdx.x} * router_warps + threadIdx.x / lanes_of_warp;
+  return std::int64_t{blockIdx.x} * router_warps + threadIdx.x / warp_lanes;
 }
 
 /// That sums of scores are divided by without harm: sigmoids may all be zero.
@@ -97,7 +97,7 @@ template <class S> constexpr S least_divisor = S(1e-20);
 template <class S> __device__ void softmax(const Token<S>& token) {
   S greatest = -std::numeric_limits<S>::infinity();
   token.each_own([&](int expert) { greatest = Greater()(greatest, token.scores[expert]); });
-  greatest = joined_in_warp(greatest, lanes_of_warp, Greater());
+  greatest = joined_in_warp(greatest, warp_lanes, Greater());
   const S sum =
       token.sum_of([&](int expert) { return token.scores[expert] = std::exp(token.scores[expert] - greatest); });
   token.each_own([&](int expert) { token.scores[expert] /= sum; });
@@ -131,7 +131,7 @@ __device__ Candidate<S> next_choice(const Token<S>& token, const Bias* bias, con
     if (before.precedes(candidate) && candidate.precedes(best)) best = candidate;
   });
   MONOMORPH_UNROLL
-  for (int distance = lanes_of_warp / 2; distance > 0; distance /= 2) {
+  for (int distance = warp_lanes / 2; distance > 0; distance /= 2) {
     const Candidate<S> other = best.from_lane(distance);
     if (other.precedes(best)) best = other;
   }
@@ -224,13 +224,13 @@ __global__ void __launch_bounds__(router_threads)
       balance += routed.balance_factor(expert) * double{token.scores[expert]};
       total += token.scores[expert];
     });
-    balance = joined_in_warp(balance, lanes_of_warp, Sum());
-    total = joined_in_warp(total, lanes_of_warp, Sum()) + least_divisor<S>;
+    balance = joined_in_warp(balance, warp_lanes, Sum());
+    total = joined_in_warp(total, warp_lanes, Sum()) + least_divisor<S>;
     if (scores == RouterScores::sigmoid) balance /= double{total};
     sum += losses.balance * balance;
     if (token.lse != nullptr) sum += losses.z * (double{*token.lse} * double{*token.lse});
   }
-  const double total = joined_in_block<OfBlock>(threadIdx.x % lanes_of_warp == 0 ? sum : 0.0, Sum());
+  const double total = joined_in_block<OfBlock>(threadIdx.x % warp_lanes == 0 ? sum : 0.0, Sum());
   if (threadIdx.x == 0) of_blocks[blockIdx.x] = total;
 }
 

@@ -2,6 +2,10 @@
 #include <monomorph/runtime/machine/kernel_span.hpp>
 
 #include "runtime/cuda/layers/norm_forward.hpp"
+#include "runtime/cuda/layers/round_norm.hpp"
+#include "runtime/cuda/sums/block_reduction.hpp"
+#include "runtime/cuda/sums/join_maximum.hpp"
+#include "runtime/kernels/fp8.hpp"
 
 namespace monomorph::cuda {
 namespace {
@@ -11,9 +15,43 @@ constexpr int most_packs = 4;
 
 enum class Of { group, saved };  ///< where statistics come from
 
-/// Groups of whole packs that a team holds in registers. y may be x.
-template <Kind kind, Of source, bool in_block, int packs, int width, class T>
-__global__ void __launch_bounds__(in_block ? most_threads : warps_threads, 1) normalise(Forward<T> f, int team) {
+/// Where a thread writes what it has normalised: to y, which may be x.
+struct ToElements {
+  template <bool packed, class S, int width, class T>
+  __device__ void write(const Forward<T>& f, int group, int column, const Pack<S, width>& pack) {
+    write_group_pack<packed>(pack, f.y.data + f.groups.offset(group, f.y.stride), column, f.groups.features);
+  }
+  __device__ void finish() const {}
+};
+/// Or rounded to bf16 and then to e4m3, groups one behind the other.
+struct ToRounded {
+  E4M3* to;
+  const float* scale;
+  std::int64_t* maximum;  ///< null, or what is joined with the greatest magnitude
+  std::uint32_t greatest = 0;
+  template <bool packed, int width>
+  __device__ void write(const Forward<BFloat16>& f, int group, int column, const Pack<float, width>& pack) {
+    static_assert(packed);
+    if (column >= f.groups.features) return;
+    Pack<E4M3, width> rounded;
+    MONOMORPH_UNROLL
+    for (int i = 0; i < width; ++i) {
+      const auto element = converted<BFloat16>(pack.at[i]);
+      greatest = Greater()(greatest, magnitude_of(element));
+      narrow(widen(element) * *scale, rounded.at[i]);
+    }
+    *reinterpret_cast<Pack<E4M3, width>*>(to + std::int64_t{group} * f.groups.features + column) = rounded;
+  }
+  /// All threads of a warp come.
+  __device__ void finish() const {
+    const std::uint32_t of_warp = joined_in_warp(greatest, warp_lanes, Greater());
+    if (maximum != nullptr && threadIdx.x % warp_lanes == 0) join_maximum(maximum, of_warp);
+  }
+};
+
+/// Groups of whole packs that a team holds in registers.
+template <Kind kind, Of source, bool in_block, int packs, int width, class T, class To>
+__global__ void __launch_bounds__(in_block ? most_threads : warps_threads, 1) normalise(Forward<T> f, int team, To to) {
   const auto thread = static_cast<int>(threadIdx.x), teams = static_cast<int>(blockDim.x) / team;
   const Member member{thread % team, team};
   const int asked = static_cast<int>(blockIdx.x) * teams + thread / team;
@@ -33,17 +71,18 @@ __global__ void __launch_bounds__(in_block ? most_threads : warps_threads, 1) no
     of = saved<kind>(f, group);
   else
     of = statistics<kind, in_block, true, width>(f, member, for_each_pack);
-  if (asked != group) return;
-  if (source == Of::group && member.index == 0) save<kind>(f, group, of);
-  T* to = f.y.data + f.groups.offset(group, f.y.stride);
-  for_each_pack([&](const auto& pack, int column) {
-    write_group_pack<true>(normalised_pack<true>(f, pack, of, column), to, column, f.groups.features);
-  });
+  if (asked == group) {
+    if (source == Of::group && member.index == 0) save<kind>(f, group, of);
+    for_each_pack([&](const auto& pack, int column) {
+      to.template write<true>(f, group, column, normalised_pack<true>(f, pack, of, column));
+    });
+  }
+  to.finish();
 }
 
 /// Groups that are not of whole packs, or longer than the registers of a block: each pass reads them again.
-template <Kind kind, Of source, bool packed, int width, class T>
-__global__ void __launch_bounds__(most_threads) normalise_long(Forward<T> f) {
+template <Kind kind, Of source, bool packed, int width, class T, class To>
+__global__ void __launch_bounds__(most_threads) normalise_long(Forward<T> f, To to) {
   const Member member{static_cast<int>(threadIdx.x), static_cast<int>(blockDim.x)};
   const auto group = static_cast<int>(blockIdx.x);
   const T* from = f.x.data + f.groups.offset(group, f.x.stride);
@@ -57,10 +96,10 @@ __global__ void __launch_bounds__(most_threads) normalise_long(Forward<T> f) {
   else
     of = statistics<kind, true, packed, width>(f, member, for_each_pack);
   if (source == Of::group && member.index == 0) save<kind>(f, group, of);
-  T* to = f.y.data + f.groups.offset(group, f.y.stride);
   for_each_pack([&](const auto& pack, int column) {
-    write_group_pack<packed>(normalised_pack<packed>(f, pack, of, column), to, column, f.groups.features);
+    to.template write<packed>(f, group, column, normalised_pack<packed>(f, pack, of, column));
   });
+  to.finish();
 }
 
 /// Threads for a group: lanes where these hold it, else a block.
@@ -69,32 +108,52 @@ int team_for(int packs) {
   return std::min(round_up(ceil_div(packs, most_packs), warp_lanes), most_threads);
 }
 
-template <Kind kind, Of source, bool packed, int width, class T>
-void start_long(Queue queue, const Forward<T>& f, int team) {
+template <Kind kind, Of source, bool packed, int width, class T, class To>
+void start_long(Queue queue, const Forward<T>& f, int team, const To& to) {
   const auto blocks = static_cast<unsigned>(f.groups.count),
              threads = static_cast<unsigned>(std::max(team, warp_lanes));
-  launch(normalise_long<kind, source, packed, width, T>, {blocks, threads}, queue, f);
+  launch(normalise_long<kind, source, packed, width, T, To>, {blocks, threads}, queue, f, to);
 }
 
 /// Of groups that begin and end as packs do.
-template <Kind kind, Of source, int width, class T> void start_packed(Queue queue, const Forward<T>& f) {
+/// @tparam few whether there are kernels of their own for groups of so few packs that a lane has one or two; others
+/// compute the same bits
+template <Kind kind, Of source, bool few, int width, class T, class To>
+void start_packed(Queue queue, const Forward<T>& f, const To& to) {
   const int packs = ceil_div(f.groups.features, width), team = team_for(packs);
   const auto in_lanes = [&]<int each>() {
     const auto blocks = static_cast<unsigned>(ceil_div(f.groups.count, warps_threads / team));
-    launch(normalise<kind, source, false, each, width, T>, {blocks, warps_threads}, queue, f, team);
+    launch(normalise<kind, source, false, each, width, T, To>, {blocks, warps_threads}, queue, f, team, to);
   };
-  if (packs <= warp_lanes) {
-    in_lanes.template operator()<1>();
-  } else if (packs <= 2 * warp_lanes) {
-    in_lanes.template operator()<2>();
-  } else if (packs <= most_packs * warp_lanes) {
+  if constexpr (few) {
+    if (packs <= warp_lanes) return in_lanes.template operator()<1>();
+    if (packs <= 2 * warp_lanes) return in_lanes.template operator()<2>();
+  }
+  if (packs <= most_packs * warp_lanes) {
     in_lanes.template operator()<most_packs>();
   } else if (packs <= most_packs * most_threads) {
     const auto blocks = static_cast<unsigned>(f.groups.count);
-    launch(normalise<kind, source, true, most_packs, width, T>, {blocks, static_cast<unsigned>(team)}, queue, f, team);
+    launch(normalise<kind, source, true, most_packs, width, T, To>, {blocks, static_cast<unsigned>(team)}, queue, f,
+           team, to);
   } else {
-    start_long<kind, source, true, width>(queue, f, team);
+    start_long<kind, source, true, width>(queue, f, team, to);
   }
+}
+
+template <class T>
+Forward<T> forward_of(const View& x, const View& weight, const View& bias, double epsilon, const View& y,
+                      const View& mean, const View& rstd, double weight_offset) {
+  using S = Compute<T>;
+  return {groups_of(x, weight),
+          {x.as<const T>(), x.stride},
+          {y.as<T>(), y.stride},
+          weight.as<const T>(),
+          bias.present() ? bias.as<const T>() : nullptr,
+          mean.as<S>(),
+          rstd.as<S>(),
+          static_cast<S>(epsilon),
+          S(1) / static_cast<S>(weight.shape.cols),
+          static_cast<S>(weight_offset)};
 }
 
 template <Kind kind, Of source>
@@ -102,28 +161,39 @@ void forward(Queue queue, const View& x, const View& weight, const View& bias, d
              const View& mean, const View& rstd, double weight_offset = no_weight_offset) {
   if (!x.present()) return;
   in_element_type(x.dtype, [&]<class T>() {
-    using S = Compute<T>;
     constexpr int width = pack_width<T>();
-    const Forward<T> f{groups_of(x, weight),
-                       {x.as<const T>(), x.stride},
-                       {y.as<T>(), y.stride},
-                       weight.as<const T>(),
-                       bias.present() ? bias.as<const T>() : nullptr,
-                       mean.as<S>(),
-                       rstd.as<S>(),
-                       static_cast<S>(epsilon),
-                       S(1) / static_cast<S>(weight.shape.cols),
-                       static_cast<S>(weight_offset)};
+    const auto f = forward_of<T>(x, weight, bias, epsilon, y, mean, rstd, weight_offset);
+    constexpr ToElements to;
     // Others are rare, as few models have such widths. The kernel that reads groups again computes them with the same
     // teams, and so with the same bits: kernels of their own would take nvcc as long as all of these.
     if (groups_of_packs(f.groups, width, x, y, weight, bias))
-      start_packed<kind, source, width>(queue, f);
+      start_packed<kind, source, true, width>(queue, f, to);
     else
-      start_long<kind, source, false, width>(queue, f, team_for(ceil_div(f.groups.features, width)));
+      start_long<kind, source, false, width>(queue, f, team_for(ceil_div(f.groups.features, width)), to);
   });
 }
 
+template <Kind kind, Of source> void forward_rounded(Queue queue, const NormedInput& norm, const ToRounded& to) {
+  const auto f = forward_of<BFloat16>(norm.x_MK, norm.weight_K, norm.bias_K, norm.epsilon, View{}, norm.mean_M,
+                                      norm.rstd_M, weight_offset(norm.kind));
+  start_packed<kind, source, false, pack_width<BFloat16>()>(queue, f, to);
+}
+template <Kind kind> void forward_rounded(Queue queue, const NormedInput& norm, const ToRounded& to) {
+  if (norm.from_saved)
+    forward_rounded<kind, Of::saved>(queue, norm, to);
+  else
+    forward_rounded<kind, Of::group>(queue, norm, to);
+}
+
 }  // namespace
+
+void round_norm(Queue queue, const NormedInput& norm, const float* scale, View to, std::int64_t* maximum) {
+  const ToRounded rounded{to.as<E4M3>(), scale, maximum};
+  if (norm.kind == NormKind::layer_norm)
+    forward_rounded<Kind::layer>(queue, norm, rounded);
+  else
+    forward_rounded<Kind::rms>(queue, norm, rounded);
+}
 
 void layer_norm(Queue queue, View x, View weight, View bias, double epsilon, View y, View mean, View rstd) {
   const KernelSpan span(Work::elementwise, "layer_norm", queue.stream);

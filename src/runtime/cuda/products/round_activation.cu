@@ -76,7 +76,7 @@ template <class Gradients> struct GateGradient {
   }
 };
 
-/// f(source), of the activation.
+/// f(maker), of the activation.
 void with_activated(Activation activation, const View& h, std::int64_t features, auto&& f) {
   const Elements of(h);
   switch (activation) {
@@ -118,16 +118,16 @@ void with_gradient(Activation activation, const View& h, const View& dy, const V
 void round_activation(Queue queue, Activation activation, View h, const float* scale, const RoundedTo& to,
                       std::int64_t* maximum) {
   const auto [rows, cols] = to.as_it_is_RC.shape;
-  with_activated(activation, h, cols, [&](const auto& source) {
-    round_made(queue, source, rows, cols, scale,
+  with_activated(activation, h, cols, [&](const auto& maker) {
+    round_made(queue, maker, rows, cols, scale,
                Destination<E4M3>{to.as_it_is_RC.as<E4M3>(), to.transposed_CR.as<E4M3>()}, maximum);
   });
 }
 
 void round_activation_gradient(Queue queue, Activation activation, View h, View dy, View dh, const float* scale,
                                const RoundedTo& to, std::int64_t* maximum) {
-  with_gradient(activation, h, dy, dh, [&](const auto& source) {
-    round_made(queue, source, dy.shape.rows, dy.shape.cols, scale,
+  with_gradient(activation, h, dy, dh, [&](const auto& maker) {
+    round_made(queue, maker, dy.shape.rows, dy.shape.cols, scale,
                Destination<E5M2>{to.as_it_is_RC.as<E5M2>(), to.transposed_CR.as<E5M2>()}, maximum);
   });
 }

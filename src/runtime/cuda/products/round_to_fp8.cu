@@ -18,6 +18,16 @@ struct OfMatrix {
   }
 };
 
+struct OfBytes {
+  static constexpr int matrices = 1;
+  const E4M3* x;
+  std::int64_t cols;
+  __device__ std::uint32_t operator()(std::int64_t row, std::int64_t col, RoundedPart<E4M3> (&parts)[1]) const {
+    parts[0] = *reinterpret_cast<const RoundedPart<E4M3>*>(x + row * cols + col);
+    return 0;
+  }
+};
+
 template <class F>
 void start(Queue queue, const View& x, const float* scale, const RoundedTo& to, std::int64_t* maximum) {
   round_made(queue, OfMatrix{x.as<const BFloat16>(), x.stride}, x.shape.rows, x.shape.cols, scale,
@@ -57,6 +67,12 @@ void round_to_fp8(Queue queue, View x, const float* scale, const RoundedTo& to, 
     start<E5M2>(queue, x, scale, to, maximum);
   else
     start<E4M3>(queue, x, scale, to, maximum);
+}
+
+void transpose_fp8(Queue queue, View from, View to) {
+  const auto [rows, cols] = from.shape;
+  start_tiles(queue, OfBytes{from.as<const E4M3>(), cols}, rows, cols, Destination<E4M3>{nullptr, to.as<E4M3>()},
+              nullptr);
 }
 
 void amax_scales(Queue queue, View history, int margin, View scales) {

@@ -14,4 +14,7 @@ struct RoundedTo {
 /// @param scale in the GPU's memory   @param maximum null, or what is joined with the greatest magnitude of x
 void round_to_fp8(Queue queue, View x_RC, const float* scale, const RoundedTo& to, std::int64_t* maximum);
 
+/// Of e4m3 elements; both contiguous, and of multiples of 16 rows and columns.
+void transpose_fp8(Queue queue, View from_RC, View to_CR);
+
 }  // namespace monomorph::cuda

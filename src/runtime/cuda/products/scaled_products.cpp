@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "runtime/cuda/host/check.hpp"
+#include "runtime/cuda/layers/round_norm.hpp"
 #include "runtime/cuda/products/round_activation.hpp"
 #include "runtime/cuda/products/round_to_fp8.hpp"
 #include "runtime/cuda/products/run_product.hpp"
@@ -137,11 +138,24 @@ void scaled_linear_backward_input(Queue queue, View w, View dx, bool accumulate,
   run_product(queue, p);
 }
 
+void scaled_normalize(Queue queue, const NormedInput& norm, View x_KM, const ScaledProduct& product) {
+  const KernelSpan span(Work::elementwise, "scaled_normalize", queue.stream);
+  const Rounded rounded{product};
+  const View x_MK = rounded.x_MK().view;
+  round_norm(queue, norm, rounded.scale(ScaledTensor::x), x_MK, product.maximum(ScaledTensor::x));
+  transpose_fp8(queue, x_MK, x_KM);
+}
+
 void scaled_activate(Queue queue, Activation activation, View h, View x_KM, const ScaledProduct& product) {
   const KernelSpan span(Work::elementwise, "scaled_activate", queue.stream);
   const Rounded rounded{product};
   round_activation(queue, activation, h, rounded.scale(ScaledTensor::x),
                    {.as_it_is_RC = rounded.x_MK().view, .transposed_CR = x_KM}, product.maximum(ScaledTensor::x));
+}
+
+void scaled_input_again(Queue queue, View x_KM, const ScaledProduct& product) {
+  const KernelSpan span(Work::elementwise, "scaled_input_again", queue.stream);
+  transpose_fp8(queue, x_KM, Rounded{product}.x_MK().view);
 }
 
 void scaled_activate_backward(Queue queue, Activation activation, View h, View dy, View dh, bool for_weights,

@@ -1,17 +1,16 @@
 #pragma once
 #include "runtime/cuda/launch/block_memory.hpp"
+#include "runtime/cuda/sums/lanes.hpp"
 #include "runtime/kernels/host_device.hpp"
 
 namespace monomorph::cuda {
 namespace {
 
-constexpr int lanes_of_warp = 32, most_warps = 32;
-
 /// The lanes' values joined, in each of them: in one order, as `join` does not care which side a value comes from.
 template <class T, class Join> __device__ T joined_in_warp(T value, int lanes, Join join) {
   MONOMORPH_UNROLL
-  for (int distance = lanes_of_warp / 2; distance > 0; distance /= 2)
-    if (distance < lanes) value = join(value, __shfl_xor_sync(0xFFFF'FFFFu, value, distance));
+  for (int distance = warp_lanes / 2; distance > 0; distance /= 2)
+    if (distance < lanes) value = join(value, __shfl_xor_sync(all_lanes, value, distance));
   return value;
 }
 
@@ -22,9 +21,9 @@ template <class Name, class T, class Join> __device__ T joined_in_block(T value,
     T values[most_warps];
   };
   auto& of_warps = block_memory<OfWarps>();
-  const int lane = static_cast<int>(threadIdx.x) % lanes_of_warp, warps = static_cast<int>(blockDim.x) / lanes_of_warp;
-  value = joined_in_warp(value, lanes_of_warp, join);
-  if (lane == 0) of_warps.values[threadIdx.x / lanes_of_warp] = value;
+  const int lane = static_cast<int>(threadIdx.x) % warp_lanes, warps = static_cast<int>(blockDim.x) / warp_lanes;
+  value = joined_in_warp(value, warp_lanes, join);
+  if (lane == 0) of_warps.values[threadIdx.x / warp_lanes] = value;
   __syncthreads();
   return joined_in_warp(of_warps.values[lane % warps], warps, join);
 }

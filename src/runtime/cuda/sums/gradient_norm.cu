@@ -8,6 +8,7 @@
 #include "runtime/cuda/launch/pack.hpp"
 #include "runtime/cuda/sums/divide_by_norm.hpp"
 #include "runtime/cuda/sums/exact_terms.hpp"
+#include "runtime/cuda/sums/lanes.hpp"
 #include "runtime/kernels/dtypes.hpp"
 
 #include <monomorph/core/exact_sum.hpp>
@@ -23,7 +24,6 @@ namespace monomorph::cuda {
 namespace {
 
 constexpr int norm_threads = 256, norm_group = 64, group_lanes = 16, group_threads = 4, thread_lanes = 4;
-constexpr unsigned all_lanes = 0xFFFF'FFFFu;
 
 struct Square {
   __device__ double operator()(double x) const { return x * x; }

@@ -1,13 +1,11 @@
 #pragma once
 #include "runtime/cuda/launch/block_memory.hpp"
 #include "runtime/cuda/launch/pack.hpp"
+#include "runtime/cuda/sums/lanes.hpp"
 
 /// Sums over threads that compute something together, in one order, so that each of them has the same bits.
 namespace monomorph::cuda {
 namespace {
-
-constexpr int warp_lanes = 32, most_warps = 32;
-constexpr unsigned all_lanes = 0xFFFF'FFFF;
 
 /// Over runs of `lanes` lanes of a warp, a power of two. All lanes of the warp must come.
 template <class S, int n> __device__ Pack<S, n> lanes_total(Pack<S, n> x, int lanes) {
