@@ -149,16 +149,16 @@ inline void linear_backward_weight(Queue, View dy, View x, View dw, View dbias, 
 
 inline void require_scaled_products(Queue) {}
 inline void round_to_fp8(View x, int copies) { count("rounding to fp8", costs::rounding(x, copies)); }
-inline void round_inputs(View x, View w) {
+inline void round_inputs(View x, View w, const ScaledProduct& product) {
   if (!is_rounded(x)) round_to_fp8(x, 1);
-  round_to_fp8(w, 1);
+  round_to_fp8(w, product.kept_w_KN.present() ? 2 : 1);
 }
 inline void scaled_linear(Queue, View x, View w, View bias, View y, const ScaledProduct& product) {
-  round_inputs(x, w);
+  round_inputs(x, w, product);
   count("products of fp8 forward", costs::scaled_linear(product.x_MK(), w, bias, y));
 }
 inline void scaled_linear_add(Queue, View x, View w, View bias, View residual, View y, const ScaledProduct& product) {
-  round_inputs(x, w);
+  round_inputs(x, w, product);
   count("products of fp8 forward", costs::scaled_linear_add(product.x_MK(), w, bias, residual, y));
 }
 inline void scaled_linear_backward_weight(Queue, View dy, View x, View dw, View dbias, bool accumulate,
@@ -170,7 +170,7 @@ inline void scaled_linear_backward_weight(Queue, View dy, View x, View dw, View 
   count("sums for gradients of biases", costs::column_sums(dy, dbias, accumulate));
 }
 inline void scaled_linear_backward_input(Queue, View w, View dx, bool accumulate, const ScaledProduct& product) {
-  round_to_fp8(w, 1);
+  if (!product.kept_w_KN.present()) round_to_fp8(w, 1);
   count("products of fp8 for gradients of inputs",
         costs::scaled_linear_backward_input(product.dy_MN(), w, dx, accumulate));
 }
@@ -182,6 +182,10 @@ inline void scaled_input_again(Queue, View x_KM, const ScaledProduct&) {
 }
 inline void scaled_activate(Queue, Activation, View h, View x_KM, const ScaledProduct&) {
   count("activations, rounded to fp8", costs::scaled_activate(h, x_KM));
+}
+inline void scaled_rotary_backward(Queue, View dy, std::int64_t, View cos, View sin, std::int64_t, Starts,
+                                   bool for_weights, const ScaledProduct&) {
+  count("rotary backward, rounded to fp8", costs::scaled_rotary_backward(dy, cos, sin, for_weights));
 }
 inline void scaled_activate_backward(Queue, Activation, View h, View dy, View dh, bool for_weights,
                                      const ScaledProduct&) {

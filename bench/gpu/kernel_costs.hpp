@@ -114,6 +114,12 @@ inline Cost scaled_normalize(const monomorph::NormedInput& norm, View x_KM) {
   return cost;
 }
 inline Cost scaled_activate(View h, View x_KM) { return {bytes_of({h}), 2 * static_cast<double>(x_KM.elements())}; }
+/// The rounded gradient, in one kernel with the rotation before it.
+inline Cost scaled_rotary_backward(View dy, View cos, View sin, bool for_weights) {
+  Cost cost = rounding(dy, for_weights ? 2 : 1);
+  cost.read += bytes_of({cos, sin});
+  return cost;
+}
 inline Cost scaled_activate_backward(View h, View dy, View dh, bool for_weights) {
   return {bytes_of({h, dy}), bytes_of({dh}) + (for_weights ? 2 : 1) * static_cast<double>(h.elements())};
 }

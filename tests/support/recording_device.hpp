@@ -386,6 +386,10 @@ MONOMORPH_LATER(scaled_activate, (Activation activation, View h, View x_KM, Scal
 MONOMORPH_LATER(scaled_activate_backward,
                 (Activation activation, View h, View dy, View dh, bool for_weights, ScaledProduct product), activation,
                 h, dy, dh, for_weights, product)
+MONOMORPH_LATER_WITH_IDS(scaled_rotary_backward, starts, dy,
+                         (View dy, std::int64_t rotated, View cos, View sin, std::int64_t tokens, Starts starts,
+                          bool for_weights, ScaledProduct product),
+                         dy, rotated, cos, sin, tokens, starts, for_weights, product)
 MONOMORPH_LATER(record_amax,
                 (ElementUpdate run, std::int64_t first, Shape history, const std::int64_t* maxima, UpdateTerms terms),
                 run, first, history, maxima, terms)

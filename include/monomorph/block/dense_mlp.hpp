@@ -82,6 +82,7 @@ template <class R, std::int64_t width, const MlpNames& names> struct MlpOfWidth 
     Slice up_MG, activated_MF;                           ///< or as the last product keeps its input
     Slice gate_hidden_Mr, up_hidden_Mr, down_hidden_Mr;  ///< of adapters
     Slice scales;
+    typename Scaled::KeptWeights weights;
     constexpr Saved(SavedPlacement activations, SavedPlacement statistics, std::int64_t M)
         : up_MG(activations.take({M, G}, &Recompute::mlp)),
           activated_MF(activations.take(rounds_activated ? Scaled::kept_input(M, products[down_product]) : Shape{M, F},
@@ -89,7 +90,8 @@ template <class R, std::int64_t width, const MlpNames& names> struct MlpOfWidth 
           gate_hidden_Mr(GateAdapter::hidden_Mr(activations, M, &Recompute::mlp)),
           up_hidden_Mr(UpAdapter::hidden_Mr(activations, M, &Recompute::mlp)),
           down_hidden_Mr(DownAdapter::hidden_Mr(activations, M, &Recompute::mlp)),
-          scales(Scaled::take_scales(statistics)) {}
+          scales(Scaled::take_scales(statistics)),
+          weights(activations, products) {}
   };
   struct Temporary {
     Slice dropped_M;  ///< of adapters

@@ -10,6 +10,8 @@ struct SavedPlacement {
   Layout& kept;
   Layout& scratch;
   Recompute recompute;
+  /// Whether parameters are where forward finds them until backward, and what is made of them may be kept beside.
+  bool parameters_stay = false;
   /// A slice for what is computed again with the whole block alone.
   constexpr Slice take(Shape shape) { return (recompute == Recompute::block ? scratch : kept).take(shape); }
   /// A slice for what is computed again by choice, such as `&Recompute::norm`.

@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/block/low_rank_adapters.hpp>
 #include <monomorph/block/part.hpp>
 #include <monomorph/core/extremes.hpp>
 #include <monomorph/policy/precision_policy.hpp>
@@ -41,6 +42,15 @@ template <class R, int n, bool scalable = true> struct ScaledProducts {
     for (const auto& [in, out] : products) most = larger_of(most, M * out + M * in + out * in);
     return layout.take({1, most});
   }
+  /// The weights of each product as backward reads them: rounded and transposed, 8 bits each. They are kept from
+  /// forward where parameters stay. Beside adapters, with which memory is what counts, they are not.
+  struct KeptWeights {
+    Slice of[n];
+    constexpr KeptWeights(SavedPlacement& activations, const ProductWidths (&products)[n]) {
+      if (!present || HasAdapters<R> || !activations.parameters_stay) return;
+      for (int i = 0; i < n; ++i) of[i] = activations.kept.take({1, (products[i].in * products[i].out + 1) / 2});
+    }
+  };
   /// A slice for a product's input that is kept as the product reads it, of M tokens: 8 bits an element, of which two
   /// are one of bf16, and transposed.
   static constexpr Shape kept_input(std::int64_t M, ProductWidths product) { return {1, (M * product.in + 1) / 2}; }

@@ -54,6 +54,10 @@ template <class R> struct SelfAttention {
   /// Whether the norm before the part gives 8 bits, as nothing but its first product, in fp8, reads what it makes.
   static constexpr bool rounds_in =
       Scaled::present && !QueryAdapter::present && !KeyAdapter::present && !ValueAdapter::present;
+  /// Whether the gradients of queries, keys and values are rounded where they are rotated back, as nothing reads them
+  /// in bf16.
+  static constexpr bool rounds_dqkv =
+      rounds_in && model.position == Position::rotary && !model.qk_norm && !model.bias.qkv;
 
   struct Adapters {
     typename QueryAdapter::Params q;
@@ -102,7 +106,9 @@ template <class R> struct SelfAttention {
     Slice q_hidden_Mr, k_hidden_Mr, v_hidden_Mr, out_hidden_Mr;  ///< of adapters
     NormStatistics q_norm, k_norm;
     Slice scales;
-    constexpr Saved(SavedPlacement activations, SavedPlacement statistics, std::int64_t M) {
+    typename Scaled::KeptWeights weights;
+    constexpr Saved(SavedPlacement activations, SavedPlacement statistics, std::int64_t M)
+        : weights(activations, products) {
       qkv_M = activations.take({M, QKV}, &Recompute::qkv);
       // Normalised and rotated; qkv_M has what the norm read.
       if (model.qk_norm) qk_M = activations.take({M, Q + K}, &Recompute::qkv);

@@ -12,12 +12,15 @@ namespace monomorph::model {
 /// What product i of the part has beside its tensors.
 template <class Part> ScaledProduct scaled_product(const PartTensors<Part>& t, int i) {
   static_assert(Part::Scaled::numbers_of_product == numbers_of_scales);
+  const View kept_w = t.activation(t.saved.weights.of[i]);
+  const auto& [in, out] = Part::products[i];
   return {.scales = t.statistic(t.saved.scales).template as<const float>() + numbers_of_scales * i,
           .maxima = t.t.maxima == nullptr ? nullptr : t.t.maxima + Part::first_maximum + scaled_tensors * i,
           .room = t.activation(t.temporary.room),
+          .kept_w_KN = kept_w.present() ? View(kept_w.data, DType::e4m3, {in, out}) : View(),
           .M = t.t.batch * t.t.tokens,
-          .N = Part::products[i].out,
-          .K = Part::products[i].in};
+          .N = out,
+          .K = in};
 }
 /// The input of product i as it is kept for backward, in a slice of ScaledProducts::kept_input.
 template <class Part> View kept_input(const PartTensors<Part>& t, int i, Slice slice) {

@@ -135,14 +135,21 @@ void SelfAttention<R>::backward(const PartTensors<SelfAttention>& t, View in, Vi
     reference_attention_backward(t.queue, q, k, v, attended, lse_BNT, dattended, dq, dk, dv, shape, mask,
                                  dropout_key(t.t, DropoutSite::attention, model.dropout.attention),
                                  t.t.document_starts);
-  if constexpr (model.position == Position::rotary)
+  if constexpr (model.position == Position::rotary && !rounds_dqkv)
     rotary(t.queue, dqkv.columns(0, Q + K), t.t.rotary_cos_TH, t.t.rotary_sin_TH, t.t.tokens, 0, true,
            t.t.document_starts);
   if constexpr (model.qk_norm) {
     model::normalize_backward<R>(t.t, t.p.q_norm_H, t.saved.q_norm, dq, qkv.columns(0, Q), dq, false);
     model::normalize_backward<R>(t.t, t.p.k_norm_H, t.saved.k_norm, dk, qkv.columns(Q, K), dk, false);
   }
-  model::product_backward_weight(t, qkv_product, dqkv, in, t.gradient(t.p.qkv_QKVxD), t.gradient(t.p.qkv_bias));
+  const View dweight = t.gradient(t.p.qkv_QKVxD);
+  if constexpr (rounds_dqkv) {
+    scaled_rotary_backward(t.queue, dqkv, Q + K, t.t.rotary_cos_TH, t.t.rotary_sin_TH, t.t.tokens, t.t.document_starts,
+                           dweight.present(), model::scaled_product(t, qkv_product));
+    model::product_backward_rounded(t, qkv_product, View{}, in, dweight, View{});
+  } else {
+    model::product_backward_weight(t, qkv_product, dqkv, in, dweight, t.gradient(t.p.qkv_bias));
+  }
   detail::adapters_backward<R>(t, dqkv, in);
   model::product_backward_input(t, qkv_product, dqkv, t.param(t.p.qkv_QKVxD), din, accumulate);
   detail::adapters_backward_input<R>(t, din);

@@ -66,11 +66,16 @@ template <class R> struct Activations {
   constexpr explicit Activations(std::int64_t micro_batch, int ranks = 1,
                                  const CheckpointingValues& policy = checkpointing_values<typename R::checkpointing>,
                                  Purpose purpose = Purpose::training)
+      : Activations(micro_batch, ranks, sharding_values<typename R::sharding>(ranks), policy, purpose) {}
+  /// @param sharding which need not be the recipe's own
+  constexpr Activations(std::int64_t micro_batch, int ranks, const ShardingValues& sharding,
+                        const CheckpointingValues& policy, Purpose purpose)
       : n_tokens(micro_batch * trunk_of<R>.context_length), ranks_(ranks) {
     const bool trains = purpose == Purpose::training;
     const Shape MD{n_tokens, trunk_of<R>.d_model};
     for (int i = 0; i < n_layers<R>; ++i) {
       recompute_[i] = trains ? recomputed<R>(i, policy) : Recompute::block;
+      parameters_stay_[i] = trains && !in_slots(sharding) && !offloads_layer(i, policy);
       kept_[i] = {buffer.elements, statistics.elements};
       Layout kept, scratch, kept_statistics, statistics_scratch;
       with_layer<R>(i, [&](auto layer) { place(layer, i, kept, scratch, kept_statistics, statistics_scratch); });
@@ -137,8 +142,8 @@ template <class R> struct Activations {
   template <class Layer>
   constexpr typename Layer::Saved place(Layer, int i, Layout& kept, Layout& scratch, Layout& kept_statistics,
                                         Layout& statistics_scratch) const {
-    return place_saved<Layer>({kept, scratch, recompute_[i]}, {kept_statistics, statistics_scratch, recompute_[i]},
-                              n_tokens, ranks_);
+    return place_saved<Layer>({kept, scratch, recompute_[i], parameters_stay_[i]},
+                              {kept_statistics, statistics_scratch, recompute_[i]}, n_tokens, ranks_);
   }
   static constexpr bool offloads_layer(int i, const CheckpointingValues& policy) {
     return is_block<R>(i) && backward_reaches<R>(i) && policy.offloads(block_of_layer<R>(i));
@@ -162,6 +167,7 @@ template <class R> struct Activations {
   }
 
   std::array<Recompute, n_layers<R>> recompute_{};
+  std::array<bool, n_layers<R>> parameters_stay_{};
   std::array<Begin, n_layers<R>> kept_{}, kept_length_{};
   std::array<int, n_layers<R>> place_among_offloaded_{};  ///< from 1; 0: not offloaded
   std::array<Offloaded, n_layers<R>> offloaded_{};

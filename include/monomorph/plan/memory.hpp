@@ -130,7 +130,7 @@ constexpr Memory memory_with(const Strategy& strategy, int dp, std::int64_t micr
   using Optimizer = typename R::optimizer;
   const bool trains = strategy.purpose == Purpose::training;
   const Shards<R> shards(strategy.sharding, strategy.purpose);
-  const Activations<R> activations(micro_batch, dp, strategy.checkpointing, strategy.purpose);
+  const Activations<R> activations(micro_batch, dp, strategy.sharding, strategy.checkpointing, strategy.purpose);
   const bool on_host = shards.params_on_host();
   const bool alone = shards.shards == 1;  // the whole is this rank's
   const auto compute = size_of(Precision::compute_dtype), gradient = size_of(Precision::gradient_dtype),

@@ -11,6 +11,10 @@ struct ShardingValues {
   MemorySpace parameter_space = MemorySpace::device;
   friend constexpr bool operator==(const ShardingValues&, const ShardingValues&) = default;
 };
+/// Whether layers come with their parameters to slots, one after the other, and those of none stay.
+constexpr bool in_slots(const ShardingValues& sharding) {
+  return sharding.parameter_space == MemorySpace::host || (sharding.shards > 1 && sharding.splits_parameters);
+}
 template <class Policy> constexpr ShardingValues sharding_values(int dp) {
   return {Policy::optimizer_shards(dp), Policy::splits_parameters, Policy::splits_gradients, parameter_space<Policy>};
 }

@@ -313,7 +313,7 @@ template <class R> struct Shards {
 
  private:
   constexpr void place_params() {
-    const bool in_slots = params_on_host() || (shards > 1 && sharding.splits_parameters);
+    const bool in_slots = plan::in_slots(sharding);
     for (int first = 0; first < n; first += n_units<R>) {  // what is frozen alone has slots of its own
       const int end = first + n_units<R>;
       Slots slots;

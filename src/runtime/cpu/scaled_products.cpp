@@ -3,6 +3,7 @@
 #include <monomorph/runtime/kernels/activate.hpp>
 #include <monomorph/runtime/kernels/linear.hpp>
 #include <monomorph/runtime/kernels/norm.hpp>
+#include <monomorph/runtime/kernels/rotary.hpp>
 #include <monomorph/runtime/machine/parallel.hpp>
 
 #include <algorithm>
@@ -45,26 +46,28 @@ template <class F> void round_to_fp8(View x, float scale, View to, std::int64_t*
 
 // What is kept for backward is of 8 bits and transposed, as a GPU multiplies it.
 
-void keep_transposed(View rounded_MK, float scale, View to_KM) {
-  parallel_for(to_KM.shape.rows, [&](std::int64_t k) {
-    E4M3* const to = to_KM.rows(k, 1).as<E4M3>();
-    for (std::int64_t m = 0; m < to_KM.shape.cols; ++m)
-      narrow(widen(rounded_MK.rows(m, 1).as<BFloat16>()[k]) * scale, to[m]);
+void keep_transposed(View rounded_RC, float scale, View to_CR) {
+  parallel_for(to_CR.shape.rows, [&](std::int64_t col) {
+    E4M3* const to = to_CR.rows(col, 1).as<E4M3>();
+    for (std::int64_t row = 0; row < to_CR.shape.cols; ++row)
+      narrow(widen(rounded_RC.rows(row, 1).as<BFloat16>()[col]) * scale, to[row]);
   });
 }
-void read_transposed(View kept_KM, float scale, View to_MK) {
+void read_transposed(View kept_CR, float scale, View to_RC) {
   const float inverse = 1 / scale;
-  parallel_for(to_MK.shape.rows, [&](std::int64_t m) {
-    BFloat16* const to = to_MK.rows(m, 1).as<BFloat16>();
-    for (std::int64_t k = 0; k < to_MK.shape.cols; ++k)
-      narrow(widen(kept_KM.rows(k, 1).as<E4M3>()[m]) * inverse, to[k]);
+  parallel_for(to_RC.shape.rows, [&](std::int64_t row) {
+    BFloat16* const to = to_RC.rows(row, 1).as<BFloat16>();
+    for (std::int64_t col = 0; col < to_RC.shape.cols; ++col)
+      narrow(widen(kept_CR.rows(col, 1).as<E4M3>()[row]) * inverse, to[col]);
   });
 }
 
 void round_inputs(View x, View w, const ScaledProduct& product) {
   if (!is_rounded(x))
     round_to_fp8<E4M3>(x, product.scale(ScaledTensor::x), product.x_MK(), product.maximum(ScaledTensor::x));
-  round_to_fp8<E4M3>(w, product.scale(ScaledTensor::w), product.w_NK(), product.maximum(ScaledTensor::w));
+  const float scale = product.scale(ScaledTensor::w);
+  round_to_fp8<E4M3>(w, scale, product.w_NK(), product.maximum(ScaledTensor::w));
+  if (product.kept_w_KN.present()) keep_transposed(product.w_NK(), scale, product.kept_w_KN);
 }
 void round_gradient(View dy, const ScaledProduct& product) {
   round_to_fp8<E5M2>(dy, product.scale(ScaledTensor::dy), product.dy_MN(), product.maximum(ScaledTensor::dy));
@@ -137,7 +140,11 @@ void scaled_linear_backward_weight(Queue queue, View dy, View x, View dw, View d
 }
 
 void scaled_linear_backward_input(Queue queue, View w, View dx, bool accumulate, const ScaledProduct& product) {
-  round_to_fp8<E4M3>(w, product.scale(ScaledTensor::w), product.w_NK(), nullptr);
+  const float scale = product.scale(ScaledTensor::w);
+  if (product.kept_w_KN.present())
+    read_transposed(product.kept_w_KN, scale, product.w_NK());
+  else
+    round_to_fp8<E4M3>(w, scale, product.w_NK(), nullptr);
   linear_backward_input(queue, product.dy_MN(), product.w_NK(), dx, accumulate);
 }
 
@@ -158,6 +165,12 @@ void scaled_activate_backward(Queue queue, Activation activation, View h, View d
   const View unrounded = dh.present() ? dh : product.dy_MN();
   with_activation(activation, [&]<Activation kind> { activate_backward<kind>(queue, h, dy, unrounded); });
   round_gradient(unrounded, product);
+}
+
+void scaled_rotary_backward(Queue queue, View dy, std::int64_t rotated, View cos, View sin, std::int64_t tokens,
+                            const std::int32_t* document_starts, bool /*for_weights*/, const ScaledProduct& product) {
+  rotary(queue, dy.columns(0, rotated), cos, sin, tokens, 0, true, document_starts);
+  round_gradient(dy, product);
 }
 
 void record_amax(Queue, const ElementUpdate& run, std::int64_t first, Shape history, const std::int64_t* maxima,

@@ -80,6 +80,9 @@ void scaled_activate(Queue queue, Activation activation, View h, View x_KM, cons
 void scaled_input_again(Queue queue, View x_KM, const ScaledProduct& product);
 void scaled_activate_backward(Queue queue, Activation activation, View h, View dy, View dh, bool for_weights,
                               const ScaledProduct& product);
+void scaled_rotary_backward(Queue queue, View dy_MN, std::int64_t rotated, View cos_TH, View sin_TH,
+                            std::int64_t tokens, const std::int32_t* document_starts_M, bool for_weights,
+                            const ScaledProduct& product);
 void record_amax(Queue queue, const ElementUpdate& run, std::int64_t first, Shape history, const std::int64_t* maxima,
                  const UpdateTerms& terms);
 

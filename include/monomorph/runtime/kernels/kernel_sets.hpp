@@ -47,7 +47,7 @@ concept HasRouting = requires(Queue queue, View v, Routing routing, ElementUpdat
 };
 template <class Queue>
 concept HasScaledProducts = requires(Queue queue, View v, ScaledProduct product, ElementUpdate run, UpdateTerms terms,
-                                     const std::int64_t* maxima) {
+                                     const std::int64_t* maxima, const std::int32_t* starts) {
   require_scaled_products(queue);
   amax_scales(queue, v, 0, v);
   scaled_linear(queue, v, v, v, v, product), scaled_linear_add(queue, v, v, v, v, v, product);
@@ -57,6 +57,7 @@ concept HasScaledProducts = requires(Queue queue, View v, ScaledProduct product,
   scaled_activate(queue, Activation{}, v, v, product);
   scaled_input_again(queue, v, product);
   scaled_activate_backward(queue, Activation{}, v, v, v, false, product);
+  scaled_rotary_backward(queue, v, std::int64_t{}, v, v, std::int64_t{}, starts, false, product);
   record_amax(queue, run, std::int64_t{}, Shape{}, maxima, terms);
 };
 template <class Queue>

@@ -32,6 +32,7 @@ struct ScaledProduct {
   const float* scales = nullptr;   ///< as amax_scales writes them
   std::int64_t* maxima = nullptr;  ///< of the three tensors in this step, as integers; null: none is taken
   View room;                       ///< where rounded tensors lie, of elements() bf16 elements: flat
+  View kept_w_KN;                  ///< absent, or where rounded weights lie from forward to backward, in e4m3
   std::int64_t M = 0, N = 0, K = 0;
 
   static constexpr std::int64_t elements(std::int64_t M, std::int64_t N, std::int64_t K) {
@@ -98,6 +99,12 @@ void scaled_input_again(Queue, View x_KM, const ScaledProduct& product);
 /// @param for_weights whether the gradient of the product's weights will be asked for
 void scaled_activate_backward(Queue, Activation activation, View h, View dy, View dh, bool for_weights,
                               const ScaledProduct& product);
+
+/// The gradient of queries, keys and values behind their rotation, as the dy of the product that made them: its first
+/// `rotated` columns, whole heads, are rotated back (runtime/kernels/rotary.hpp) and rounded to bf16 in between, and
+/// all to e5m2 in the product's room. What dy holds is lost.
+void scaled_rotary_backward(Queue, View dy_MN, std::int64_t rotated, View cos_TH, View sin_TH, std::int64_t tokens,
+                            const std::int32_t* document_starts_M, bool for_weights, const ScaledProduct& product);
 
 /// Writes the step's maxima to the place of its update, in a history of which a run of the unit's elements may hold a
 /// part: the oldest of each row's.

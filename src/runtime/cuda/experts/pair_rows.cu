@@ -68,20 +68,20 @@ __global__ void __launch_bounds__(map_threads, fewest_map_blocks)
   });
 }
 
-constexpr int row_warps = 8, row_threads = row_warps * lanes_of_warp;
+constexpr int row_warps = 8, row_threads = row_warps * warp_lanes;
 
 /// A warp has a row. Its first lane alone reads and writes the weight, as another lane's write might come too early.
 template <int width, class T, class S>
 __global__ void __launch_bounds__(row_threads)
     weigh_backward(const std::int32_t* n_rows, std::int64_t columns, const std::int32_t* pairs, S* weights, Rows<T> a,
                    Rows<T> d) {
-  const std::int64_t row = std::int64_t{blockIdx.x} * row_warps + threadIdx.x / lanes_of_warp;
+  const std::int64_t row = std::int64_t{blockIdx.x} * row_warps + threadIdx.x / warp_lanes;
   if (row >= *n_rows) return;
-  const int lane = static_cast<int>(threadIdx.x) % lanes_of_warp;
+  const int lane = static_cast<int>(threadIdx.x) % warp_lanes;
   S weight = lane == 0 ? weights[pairs[row]] : S(0);
   weight = __shfl_sync(0xFFFF'FFFFu, weight, 0);
   S dot = 0;
-  for (std::int64_t col = lane * width; col < columns; col += lanes_of_warp * width) {
+  for (std::int64_t col = lane * width; col < columns; col += warp_lanes * width) {
     T* const of_a = a.data + row * a.stride + col;
     T* const of_d = d.data + row * d.stride + col;
     auto x = read_pack<S, width>(of_a), dx = read_pack<S, width>(of_d);
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(row_threads)
     write_pack(x, of_a);
     write_pack(dx, of_d);
   }
-  dot = joined_in_warp(dot, lanes_of_warp, Sum());
+  dot = joined_in_warp(dot, warp_lanes, Sum());
   if (lane == 0) weights[pairs[row]] = dot;
 }
 

@@ -104,16 +104,16 @@ template <class F> void in_pooled_types(DType activation, DType pooled, F f) {
   });
 }
 
-constexpr int row_warps = 8, row_threads = row_warps * lanes_of_warp;
+constexpr int row_warps = 8, row_threads = row_warps * warp_lanes;
 
 template <class S> struct RowOfWarp {
-  int lane = static_cast<int>(threadIdx.x) % lanes_of_warp;
-  std::int64_t row = std::int64_t{blockIdx.x} * row_warps + threadIdx.x / lanes_of_warp;
+  int lane = static_cast<int>(threadIdx.x) % warp_lanes;
+  std::int64_t row = std::int64_t{blockIdx.x} * row_warps + threadIdx.x / warp_lanes;
 
   __device__ double product(const S* a, const S* b, std::int64_t n) const {
     double sum = 0;
-    for (std::int64_t i = lane; i < n; i += lanes_of_warp) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-    return joined_in_warp(sum, lanes_of_warp, Sum());
+    for (std::int64_t i = lane; i < n; i += warp_lanes) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+    return joined_in_warp(sum, warp_lanes, Sum());
   }
 };
 
@@ -124,7 +124,7 @@ __global__ void __launch_bounds__(row_threads) to_unit_length(std::int64_t rows,
   if (of.row >= rows) return;
   const S* const in = x + of.row * x_stride;
   const double length = std::sqrt(of.product(in, in, columns)), factor = length > 0 ? 1 / length : 0;
-  for (std::int64_t i = of.lane; i < columns; i += lanes_of_warp)
+  for (std::int64_t i = of.lane; i < columns; i += warp_lanes)
     y[of.row * y_stride + i] = static_cast<S>(factor * static_cast<double>(in[i]));
 }
 
@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(row_threads)
   S* const in = x + of.row * x_stride;
   const double squared = of.product(in, in, columns), along = of.product(in, gradient, columns);
   const double factor = squared > 0 ? 1 / std::sqrt(squared) : 0, back = squared > 0 ? along / squared : 0;
-  for (std::int64_t i = of.lane; i < columns; i += lanes_of_warp)
+  for (std::int64_t i = of.lane; i < columns; i += warp_lanes)
     in[i] = static_cast<S>(factor * (static_cast<double>(gradient[i]) - back * static_cast<double>(in[i])));
 }
 

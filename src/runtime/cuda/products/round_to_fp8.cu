@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(history_threads)
   std::uint32_t greatest = 0;
   for (std::int64_t i = threadIdx.x; i < updates; i += history_threads)
     greatest = Greater()(greatest, magnitude_of(history[blockIdx.x * updates + i]));
-  greatest = joined_in_warp(greatest, lanes_of_warp, Greater());
+  greatest = joined_in_warp(greatest, warp_lanes, Greater());
   if (threadIdx.x != 0) return;
   const int product = static_cast<int>(blockIdx.x) / scaled_tensors,
             tensor = static_cast<int>(blockIdx.x) % scaled_tensors;

@@ -9,6 +9,7 @@
 #include "runtime/cuda/host/check.hpp"
 #include "runtime/cuda/layers/round_norm.hpp"
 #include "runtime/cuda/products/round_activation.hpp"
+#include "runtime/cuda/products/round_rotated.hpp"
 #include "runtime/cuda/products/round_to_fp8.hpp"
 #include "runtime/cuda/products/run_product.hpp"
 #include "runtime/cuda/sums/column_sums.hpp"
@@ -27,14 +28,14 @@ View bytes_in(const View& room, std::int64_t first, DType dtype, Shape shape) {
 struct Rounded {
   const ScaledProduct& product;
 
-  ScaledView x_MK() const { return x(bytes_in(product.x_MK(), 0, DType::e4m3, {product.M, product.K})); }
-  ScaledView x_KM() const { return x(bytes_in(product.x_MK(), 0, DType::e4m3, {product.K, product.M})); }
+  ScaledView x_MK() const { return x(in_x({product.M, product.K})); }
+  ScaledView x_KM() const { return x(in_x({product.K, product.M})); }
+  ScaledView w_NK() const { return w(in_w({product.N, product.K})); }
+  ScaledView w_KN() const { return w(in_w({product.K, product.N})); }
+  View in_x(Shape shape) const { return bytes_in(product.x_MK(), 0, DType::e4m3, shape); }
+  View in_w(Shape shape) const { return bytes_in(product.w_NK(), 0, DType::e4m3, shape); }
   ScaledView x(const View& bytes) const { return {bytes, product.inverse(ScaledTensor::x)}; }
-  ScaledView w_NK() const { return w({product.N, product.K}); }
-  ScaledView w_KN() const { return w({product.K, product.N}); }
-  ScaledView w(Shape shape) const {
-    return {bytes_in(product.w_NK(), 0, DType::e4m3, shape), product.inverse(ScaledTensor::w)};
-  }
+  ScaledView w(const View& bytes) const { return {bytes, product.inverse(ScaledTensor::w)}; }
   ScaledView dy_MN() const { return dy(0, {product.M, product.N}); }
   ScaledView dy_NM() const { return dy(product.M * product.N, {product.N, product.M}); }
   ScaledView dy(std::int64_t first, Shape shape) const {
@@ -65,7 +66,7 @@ Product rounded_projection(Queue queue, const View& x, const View& w, const View
   if (!is_rounded(x))
     round_to_fp8(queue, x, rounded.scale(ScaledTensor::x), {.as_it_is_RC = x_MK.view, .transposed_CR = {}},
                  product.maximum(ScaledTensor::x));
-  round_to_fp8(queue, w, rounded.scale(ScaledTensor::w), {.as_it_is_RC = w_NK.view, .transposed_CR = {}},
+  round_to_fp8(queue, w, rounded.scale(ScaledTensor::w), {.as_it_is_RC = w_NK.view, .transposed_CR = product.kept_w_KN},
                product.maximum(ScaledTensor::w));
   Product p = product_of(w_NK, x_MK, y);
   p.sums_shortly = true;
@@ -82,6 +83,14 @@ ScaledView transposed_input(Queue queue, const View& x, const Rounded& rounded) 
   const ScaledView x_KM = rounded.x_KM();
   round_to_fp8(queue, x, rounded.scale(ScaledTensor::x), {.as_it_is_RC = {}, .transposed_CR = x_KM.view}, nullptr);
   return x_KM;
+}
+
+/// w as the product for the gradient of the input reads it: kept by forward, or rounded again.
+ScaledView transposed_weights(Queue queue, const View& w, const Rounded& rounded) {
+  if (const View& kept_KN = rounded.product.kept_w_KN; kept_KN.present()) return rounded.w(kept_KN);
+  const ScaledView w_KN = rounded.w_KN();
+  round_to_fp8(queue, w, rounded.scale(ScaledTensor::w), {.as_it_is_RC = {}, .transposed_CR = w_KN.view}, nullptr);
+  return w_KN;
 }
 
 }  // namespace
@@ -131,9 +140,7 @@ void scaled_linear_backward_weight(Queue queue, View dy, View x, View dw, View d
 void scaled_linear_backward_input(Queue queue, View w, View dx, bool accumulate, const ScaledProduct& product) {
   const KernelSpan span(Work::products, "scaled_linear_backward_input", queue.stream);
   const Rounded rounded{product};
-  const ScaledView w_KN = rounded.w_KN();
-  round_to_fp8(queue, w, rounded.scale(ScaledTensor::w), {.as_it_is_RC = {}, .transposed_CR = w_KN.view}, nullptr);
-  Product p = product_of(w_KN, rounded.dy_MN(), dx);
+  Product p = product_of(transposed_weights(queue, w, rounded), rounded.dy_MN(), dx);
   p.adds_c = accumulate;
   run_product(queue, p);
 }
@@ -156,6 +163,14 @@ void scaled_activate(Queue queue, Activation activation, View h, View x_KM, cons
 void scaled_input_again(Queue queue, View x_KM, const ScaledProduct& product) {
   const KernelSpan span(Work::elementwise, "scaled_input_again", queue.stream);
   transpose_fp8(queue, x_KM, Rounded{product}.x_MK().view);
+}
+
+void scaled_rotary_backward(Queue queue, View dy, std::int64_t rotated, View cos, View sin, std::int64_t tokens,
+                            const std::int32_t* document_starts, bool for_weights, const ScaledProduct& product) {
+  const KernelSpan span(Work::elementwise, "scaled_rotary_backward", queue.stream);
+  const Rounded rounded{product};
+  round_rotated_back(queue, {dy, rotated, cos, sin, tokens, document_starts}, rounded.scale(ScaledTensor::dy),
+                     rounded.dy(for_weights), product.maximum(ScaledTensor::dy));
 }
 
 void scaled_activate_backward(Queue queue, Activation activation, View h, View dy, View dh, bool for_weights,
