@@ -4,9 +4,11 @@
 #include "emulator/sample_kernels.hpp"
 #include "runtime/cuda/attention/plain_attention.hpp"
 #include "runtime/cuda/layers/first_values.hpp"
+#include "runtime/cuda/layers/round_norm.hpp"
 #include "runtime/cuda/loss/contrast.hpp"
 #include "runtime/cuda/products/mixed_products.hpp"
 #include "runtime/cuda/products/round_activation.hpp"
+#include "runtime/cuda/products/round_rotated.hpp"
 #include "runtime/cuda/products/round_to_fp8.hpp"
 #include "runtime/cuda/sums/divide_by_norm.hpp"
 #include "support/catch.hpp"
@@ -279,7 +281,7 @@ TEST_CASE("matrices that are rounded to fp8, and what is recorded of them, race 
   constexpr std::int64_t rows = 160, cols = 160;
   std::vector<std::uint16_t> x(rows * cols, 0x3F80), half(rows * cols / 4, 0x3F80), history(6 * 40, 0x3F80);
   std::vector<std::uint8_t> rounded(rows * cols), transposed(rows * cols);
-  std::vector<float> master(256), scales(12);
+  std::vector<float> master(256), scales(12), mean(rows), rstd(rows), angles(rows * 32, 0.5F);
   std::vector<std::int64_t> maxima(6);
   const float scale = 2;
   const auto view = [](auto& of, DType dtype, Shape shape) {
@@ -287,21 +289,39 @@ TEST_CASE("matrices that are rounded to fp8, and what is recorded of them, race 
   };
   const UpdateDecision decision;
   const ElementUpdate run{.gradient = {}, .master = view(master, DType::fp32, {1, 256})};
-  CHECK(races_of([&] {
-          cuda::round_to_fp8({}, view(x, DType::bf16, {rows, cols}), &scale,
-                             {view(rounded, DType::e4m3, {rows, cols}), view(transposed, DType::e4m3, {cols, rows})},
-                             maxima.data());
-          cuda::round_activation({}, Activation::swiglu, view(x, DType::bf16, {rows, cols}), &scale,
-                                 {view(rounded, DType::e4m3, {rows, cols / 2}), View{}}, maxima.data());
-          cuda::round_activation_gradient({}, Activation::swiglu, view(x, DType::bf16, {rows / 2, cols}),
-                                          view(half, DType::bf16, {rows / 2, cols / 2}),
-                                          view(x, DType::bf16, {rows / 2, cols}), &scale,
-                                          {view(rounded, DType::e5m2, {rows / 2, cols}),
-                                           view(transposed, DType::e5m2, {cols, rows / 2})},
-                                          maxima.data());
-          cuda::amax_scales({}, view(history, DType::bf16, {6, 40}), 0, view(scales, DType::fp32, {1, 12}));
-          cuda::record_amax({}, run, 0, {6, 40}, maxima.data(), {.decision = &decision});
-        }) == 0);
+  CHECK(
+      races_of([&] {
+        cuda::round_to_fp8({}, view(x, DType::bf16, {rows, cols}), &scale,
+                           {view(rounded, DType::e4m3, {rows, cols}), view(transposed, DType::e4m3, {cols, rows})},
+                           maxima.data());
+        cuda::round_activation({}, Activation::swiglu, view(x, DType::bf16, {rows, cols}), &scale,
+                               {view(rounded, DType::e4m3, {rows, cols / 2}), View{}}, maxima.data());
+        cuda::round_activation_gradient({}, Activation::swiglu, view(x, DType::bf16, {rows / 2, cols}),
+                                        view(half, DType::bf16, {rows / 2, cols / 2}),
+                                        view(x, DType::bf16, {rows / 2, cols}), &scale,
+                                        {view(rounded, DType::e5m2, {rows / 2, cols}),
+                                         view(transposed, DType::e5m2, {cols, rows / 2})},
+                                        maxima.data());
+        cuda::transpose_fp8({}, view(rounded, DType::e4m3, {rows, cols}), view(transposed, DType::e4m3, {cols, rows}));
+        cuda::round_norm({},
+                         {.kind = NormKind::layer_norm,
+                          .x_MK = view(x, DType::bf16, {rows, cols}),
+                          .weight_K = view(half, DType::bf16, {1, cols}),
+                          .bias_K = {},
+                          .epsilon = 1e-5,
+                          .mean_M = view(mean, DType::fp32, {1, rows}),
+                          .rstd_M = view(rstd, DType::fp32, {1, rows})},
+                         &scale, view(rounded, DType::e4m3, {rows, cols}), maxima.data());
+        cuda::round_rotated_back({},
+                                 {view(x, DType::bf16, {rows, cols}), 128, view(angles, DType::fp32, {rows, 32}),
+                                  view(angles, DType::fp32, {rows, 32}), rows, nullptr},
+                                 &scale,
+                                 {view(rounded, DType::e5m2, {rows, cols}),
+                                  view(transposed, DType::e5m2, {cols, rows})},
+                                 maxima.data());
+        cuda::amax_scales({}, view(history, DType::bf16, {6, 40}), 0, view(scales, DType::fp32, {1, 12}));
+        cuda::record_amax({}, run, 0, {6, 40}, maxima.data(), {.decision = &decision});
+      }) == 0);
 }
 
 TEST_CASE("sequences that are compared race for nothing") {

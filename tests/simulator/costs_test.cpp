@@ -217,6 +217,59 @@ TEST_CASE("activations that are rounded to fp8 where they are made move what is 
     }
 }
 
+TEST_CASE("norms and rotations that are rounded to fp8, and what is kept of their products, move what is counted") {
+  Operands o;
+  const std::int64_t head_dim = 32, out = 96;
+  const View x = o.matrix(rows, width, half), weight = o.matrix(1, width, half), mean = o.matrix(1, rows, wide),
+             rstd = o.matrix(1, rows, wide), kept = costs::in_fp8(o.matrix(width, rows, half)),
+             w = o.matrix(out, width, half), dy = o.matrix(rows, out, half), y = o.matrix(rows, out, half),
+             dx = o.matrix(rows, width, half), dw = o.matrix(out, width, wide),
+             cos = o.matrix(tokens, head_dim / 2, wide), sin = o.matrix(tokens, head_dim / 2, wide);
+  const ScaledProduct product{.scales = o.matrix(1, numbers_of_scales, wide).as<float>(),
+                              .maxima = nullptr,
+                              .room = o.matrix(1, ScaledProduct::elements(rows, out, width), half),
+                              .kept_w_KN = costs::in_fp8(o.matrix(width, out, half)),
+                              .M = rows,
+                              .N = out,
+                              .K = width};
+  constexpr double scales = numbers_of_scales * sizeof(float), by_each_thread = 2;
+  const cuda::Queue q;
+  for (const NormKind kind : {NormKind::layer_norm, NormKind::rms_norm})
+    for (const bool from_saved : {false, true}) {
+      CAPTURE(static_cast<int>(kind), from_saved);
+      const NormedInput norm{.kind = kind,
+                             .x_MK = x,
+                             .weight_K = weight,
+                             .bias_K = {},
+                             .epsilon = 1e-5,
+                             .mean_M = kind == NormKind::layer_norm ? mean : View{},
+                             .rstd_M = rstd,
+                             .from_saved = from_saved};
+      check_cost(
+          o, costs::scaled_normalize(norm, kept), [&] { scaled_normalize(q, norm, kept, product); }, scales,
+          shared_by_many);
+    }
+  const auto sum_of = [](std::initializer_list<Cost> terms) {
+    Cost sum;
+    for (const Cost& term : terms) sum += term;
+    return sum;
+  };
+  check_cost(
+      o, sum_of({costs::rounding(w, 2), costs::scaled_linear(product.x_MK(), w, {}, y)}),
+      [&] { scaled_linear(q, kept, w, {}, y, product); }, scales, by_each_thread);
+  check_cost(o, costs::transposed(kept), [&] { scaled_input_again(q, kept, product); });
+  check_cost(
+      o, costs::scaled_rotary_backward(dy, cos, sin, true),
+      [&] { scaled_rotary_backward(q, dy, 2 * head_dim, cos, sin, tokens, nullptr, true, product); }, scales,
+      shared_by_many);
+  check_cost(
+      o, costs::scaled_linear_backward_weight(product.dy_MN(), product.x_MK(), dw, false),
+      [&] { scaled_linear_backward_weight(q, {}, kept, dw, {}, false, product); }, scales, by_each_thread);
+  check_cost(
+      o, costs::scaled_linear_backward_input(product.dy_MN(), w, dx, false),
+      [&] { scaled_linear_backward_input(q, w, dx, false, product); }, scales, by_each_thread);
+}
+
 TEST_CASE("norms move what is counted") {
   Operands o;
   const View x = o.matrix(rows, width, half), y = o.matrix(rows, width, half), dx = o.matrix(rows, width, half),

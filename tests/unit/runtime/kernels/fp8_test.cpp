@@ -1,12 +1,16 @@
 #include "runtime/kernels/fp8.hpp"
 
 #include <monomorph/runtime/kernels/activate.hpp>
+#include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/kernels/linear.hpp>
+#include <monomorph/runtime/kernels/norm.hpp>
+#include <monomorph/runtime/kernels/rotary.hpp>
 #include <monomorph/runtime/kernels/scaled_products.hpp>
 
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <tuple>
 #include <vector>
 
 #include "kernel_case.hpp"
@@ -286,6 +290,113 @@ TEST_CASE("the gradient of an activation that is rounded where it is made gives 
     expected.dbias = {};
     CHECK(result(Dh::rounded) == expected);
   }
+}
+
+TEST_CASE("a norm that is rounded where it is made gives the products of one that is stored as bf16", "[fp8]") {
+  constexpr std::int64_t M = 48, N = 32, K = 16;
+  constexpr double epsilon = 1e-5;
+  const std::vector<float> scales{8, 0.03125F, 1024, 0.125F, 32, 0.0009765625F};
+  const Storage x(tensor(M, K, 1), DType::bf16, 16), w(tensor(N, K, 2), DType::bf16),
+      weight(tensor(1, K, 3), DType::bf16), bias(tensor(1, K, 4), DType::bf16), dy(tensor(M, N, 5), DType::bf16),
+      normed(filled(M, K, 0), DType::bf16), mean(filled(1, M, 0), DType::fp32), rstd(filled(1, M, 0), DType::fp32);
+  std::vector<std::uint8_t> kept(static_cast<std::size_t>(K * M));
+  const View kept_KM(reinterpret_cast<std::byte*>(kept.data()), DType::e4m3, {K, M});
+  for (const NormKind kind : {NormKind::layer_norm, NormKind::rms_norm, NormKind::zero_centered_rms_norm}) {
+    CAPTURE(static_cast<int>(kind));
+    if (kind == NormKind::layer_norm)
+      cpu::layer_norm({}, x.view(), weight.view(), bias.view(), epsilon, normed.view(), mean.view(), rstd.view());
+    else
+      cpu::rms_norm({}, x.view(), weight.view(), bias.view(), epsilon, normed.view(), rstd.view(), weight_offset(kind));
+    struct Result {
+      Values y, dw;
+      std::vector<std::int64_t> maxima;
+      bool operator==(const Result&) const = default;
+    };
+    enum class From { stored, group, saved };
+    const auto result = [&](From from) {
+      std::vector<std::int64_t> maxima(3, 0);
+      const Storage room(filled(1, ScaledProduct::elements(M, N, K), 0), DType::bf16), y(filled(M, N, 0), DType::bf16),
+          dw(filled(N, K, 1), DType::fp32), own_mean(filled(1, M, 0), DType::fp32),
+          own_rstd(filled(1, M, 0), DType::fp32);
+      const ScaledProduct product{
+          .scales = scales.data(), .maxima = maxima.data(), .room = room.view(), .M = M, .N = N, .K = K};
+      const bool from_saved = from == From::saved;
+      const View in = from == From::stored ? normed.view() : kept_KM;
+      if (from != From::stored)
+        cpu::scaled_normalize({},
+                              {.kind = kind,
+                               .x_MK = x.view(),
+                               .weight_K = weight.view(),
+                               .bias_K = bias.view(),
+                               .epsilon = epsilon,
+                               .mean_M = (from_saved ? mean : own_mean).view(),
+                               .rstd_M = (from_saved ? rstd : own_rstd).view(),
+                               .from_saved = from_saved},
+                              in, product);
+      cpu::scaled_linear({}, in, w.view(), View{}, y.view(), product);
+      cpu::scaled_linear_backward_weight({}, dy.view(), in, dw.view(), View{}, true, product);
+      if (from == From::group) CHECK(own_rstd.values() == rstd.values());
+      return Result{y.values(), dw.values(), maxima};
+    };
+    const Result expected = result(From::stored);
+    CHECK(result(From::group) == expected);
+    CHECK(result(From::saved) == expected);
+  }
+}
+
+TEST_CASE("what a product keeps of its input and its weights gives the products that rounding again gives", "[fp8]") {
+  constexpr std::int64_t M = 48, N = 32, K = 16;
+  const std::vector<float> scales{8, 0.03125F, 1024, 0.125F, 32, 0.0009765625F};
+  const Storage h(tensor(M, K, 1), DType::bf16), w(tensor(N, K, 2), DType::bf16), dy(tensor(M, N, 3), DType::bf16);
+  std::vector<std::uint8_t> bytes_of_x(static_cast<std::size_t>(K * M)), bytes_of_w(static_cast<std::size_t>(K * N));
+  const View kept_KM(reinterpret_cast<std::byte*>(bytes_of_x.data()), DType::e4m3, {K, M}),
+      kept_KN(reinterpret_cast<std::byte*>(bytes_of_w.data()), DType::e4m3, {K, N});
+  const Storage room(filled(1, ScaledProduct::elements(M, N, K), 0), DType::bf16);
+  ScaledProduct product{.scales = scales.data(), .maxima = nullptr, .room = room.view(), .M = M, .N = N, .K = K};
+  const auto forward = [&] {
+    const Storage y(filled(M, N, 0), DType::bf16);
+    cpu::scaled_linear({}, kept_KM, w.view(), View{}, y.view(), product);
+    return y.values();
+  };
+  const auto backward = [&] {
+    const Storage dx(filled(M, K, 1), DType::bf16);
+    cpu::scaled_linear_backward_weight({}, dy.view(), View{}, View{}, View{}, false, product);
+    cpu::scaled_linear_backward_input({}, w.view(), dx.view(), true, product);
+    return dx.values();
+  };
+  cpu::scaled_activate({}, Activation::gelu_tanh, h.view(), kept_KM, product);
+  const Values y = forward(), dx = backward();
+  zero(cpu::Queue{}, room.view());
+  cpu::scaled_input_again({}, kept_KM, product);
+  product.kept_w_KN = kept_KN;
+  CHECK(forward() == y);
+  zero(cpu::Queue{}, room.view());
+  CHECK(backward() == dx);
+}
+
+TEST_CASE("gradients of heads that are rounded where they are rotated back give the products of those that are stored",
+          "[fp8]") {
+  constexpr std::int64_t M = 32, T = 16, half = 8, rotated = 2 * 2 * half, N = rotated + 16, K = 16;
+  const std::vector<float> scales{8, 0.03125F, 1024, 0.125F, 32, 0.0009765625F};
+  const Storage x(tensor(M, K, 1), DType::bf16), w(tensor(N, K, 2), DType::bf16),
+      cos(random_matrix(T, half, 3), DType::fp32), sin(random_matrix(T, half, 4), DType::fp32);
+  const std::vector<std::int32_t> documents = growing_documents(M, T);
+  const auto result = [&](bool together) {
+    std::vector<std::int64_t> maxima(3, 0);
+    const Storage dy(tensor(M, N, 5), DType::bf16, 16),
+        room(filled(1, ScaledProduct::elements(M, N, K), 0), DType::bf16), dw(filled(N, K, 1), DType::fp32),
+        dx(filled(M, K, 1), DType::bf16);
+    const ScaledProduct product{
+        .scales = scales.data(), .maxima = maxima.data(), .room = room.view(), .M = M, .N = N, .K = K};
+    if (together)
+      cpu::scaled_rotary_backward({}, dy.view(), rotated, cos.view(), sin.view(), T, documents.data(), true, product);
+    else
+      cpu::rotary({}, dy.view().columns(0, rotated), cos.view(), sin.view(), T, 0, true, documents.data());
+    cpu::scaled_linear_backward_weight({}, together ? View{} : dy.view(), x.view(), dw.view(), View{}, true, product);
+    cpu::scaled_linear_backward_input({}, w.view(), dx.view(), false, product);
+    return std::tuple(dw.values(), dx.values(), maxima);
+  };
+  CHECK(result(true) == result(false));
 }
 
 TEST_CASE("an infinity in a tensor of a product of fp8 is a NaN behind it", "[fp8]") {
