@@ -19,8 +19,8 @@ INSTRUCTION_BYTES = 16
 # as what they write is a sum, or what they read are codes. `map` is asked for it in each instance. The others compute in tiles,
 # have little to move, or take single elements.
 STREAMING = {"add_up_parts", "backward", "backward_long", "combine", "compare_models", "cross_entropies", "drop_rows", "embed",
-             "gate_backward_rows", "gather", "normalise", "normalise_and_rotate", "normalise_long", "rotate_rows", "round_tiles",
-             "sum_lists", "sum_rows", "update_elements", "weigh_backward"}
+             "gate_backward_rows", "gather", "normalise", "normalise_and_rotate", "normalise_long", "rotate_rows",
+             "sum_lists", "sum_rows", "update_elements", "weigh_backward", "write_tiles"}
 READING = {"greatest_of_blocks", "multiply", "multiply_backward", "multiply_transposed", "sum_blocks"}
 WRITING = {"draw_elements", "make_numbers"}
 OTHERS = {"add_counts", "add_losses", "add_metrics", "add_samples", "add_up", "add_up_blocks", "add_up_chunks", "attend", "choose",

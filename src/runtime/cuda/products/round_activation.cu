@@ -22,7 +22,7 @@ struct Elements {
     return read_pack<float, half_width>(data + row * stride + col);
   }
   __device__ void write(std::int64_t row, std::int64_t col, const MadeElements& made) const {
-    *reinterpret_cast<MadeElements*>(data + row * stride + col) = made;
+    write_global_pack(made, data + row * stride + col);
   }
 };
 
