@@ -54,21 +54,21 @@ inline void linear_backward_weight(Queue queue, View dy, View x, View dw, View d
 }
 
 inline void scaled_linear(Queue queue, View x, View w, View bias, View y, const ScaledProduct& product) {
-  count(x.shape.rows, w.shape.rows, w.shape.cols);
+  count(product.M, product.N, product.K);
   cpu::scaled_linear(queue, x, w, bias, y, product);
 }
 inline void scaled_linear_add(Queue queue, View x, View w, View bias, View residual, View y,
                               const ScaledProduct& product) {
-  count(x.shape.rows, w.shape.rows, w.shape.cols);
+  count(product.M, product.N, product.K);
   cpu::scaled_linear_add(queue, x, w, bias, residual, y, product);
 }
 inline void scaled_linear_backward_input(Queue queue, View w, View dx, bool accumulate, const ScaledProduct& product) {
-  count(dx.shape.rows, w.shape.rows, w.shape.cols);
+  count(product.M, product.N, product.K);
   cpu::scaled_linear_backward_input(queue, w, dx, accumulate, product);
 }
 inline void scaled_linear_backward_weight(Queue queue, View dy, View x, View dw, View dbias, bool accumulate,
                                           const ScaledProduct& product) {
-  if (dw.present()) count(x.shape.rows, dw.shape.rows, dw.shape.cols);
+  if (dw.present()) count(product.M, product.N, product.K);
   cpu::scaled_linear_backward_weight(queue, dy, x, dw, dbias, accumulate, product);
 }
 

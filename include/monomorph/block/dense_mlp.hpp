@@ -41,12 +41,14 @@ template <class R, std::int64_t width, const MlpNames& names> struct MlpOfWidth 
   static constexpr ProductWidths products[]{{D, G}, {F, D}};
   static constexpr bool Recompute::*first_product = &Recompute::mlp;  ///< which computes it again
   static constexpr int first_maximum = 6;                             ///< of those of the block, behind attention's
+  using ReadsRounded = MlpOfWidth;
   /// Whether the norm before the part gives 8 bits, as nothing but its first product, in fp8, reads what it makes.
   static constexpr bool rounds_in = Scaled::present && !GateAdapter::present && !UpAdapter::present;
-  /// Whether the activation gives 8 bits, as nothing but a product in fp8 reads what it makes.
+  /// Whether the activation gives 8 bits, as nothing but a product in fp8 reads what it makes. They are kept
+  /// transposed.
   static constexpr bool rounds_activated = Scaled::present && !DownAdapter::present;
   /// Whether what reads the gradient of `up` does so in bf16.
-  static constexpr bool stores_dup = model.bias.mlp || GateAdapter::present || UpAdapter::present;
+  static constexpr bool stores_dup = !Scaled::present || model.bias.mlp || GateAdapter::present || UpAdapter::present;
 
   struct Adapters {
     typename GateAdapter::Params gate;
@@ -79,7 +81,8 @@ template <class R, std::int64_t width, const MlpNames& names> struct MlpOfWidth 
     constexpr Params(ParameterLayout& layout, int block) : BaseParams(layout, block), adapters(layout) {}
   };
   struct Saved {
-    Slice up_MG, activated_MF;                           ///< or as the last product keeps its input
+    Slice up_MG;
+    Slice activated_MF;                                  ///< or what rounds_activated says
     Slice gate_hidden_Mr, up_hidden_Mr, down_hidden_Mr;  ///< of adapters
     Slice scales;
     typename Scaled::KeptWeights weights;
@@ -125,13 +128,12 @@ template <class R, std::int64_t width, const MlpNames& names> struct MlpOfWidth 
 
   static void compute(const PartTensors<MlpOfWidth>& t, View in, Recompute what);
   static void project(const PartTensors<MlpOfWidth>& t, View residual, View out);
-  /// What project finds behind compute, where project alone is called again.
-  static void restore_activated(const PartTensors<MlpOfWidth>& t) requires rounds_activated;
   static void backward(const PartTensors<MlpOfWidth>& t, View in, View dout, View din, bool accumulate);
   static void decode(const PartDecode<MlpOfWidth>& t, View in, View residual, View out);
 
  private:
   static View activated(const PartTensors<MlpOfWidth>& t);
+  static void round_activated(const PartTensors<MlpOfWidth>& t, Recompute what);
   static View backward_activation(const PartTensors<MlpOfWidth>& t, View dout);
 };
 

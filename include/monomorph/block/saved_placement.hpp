@@ -10,7 +10,8 @@ struct SavedPlacement {
   Layout& kept;
   Layout& scratch;
   Recompute recompute;
-  /// Whether parameters are where forward finds them until backward, and what is made of them may be kept beside.
+  /// Whether backward finds parameters where forward found them: then their rounded copies may be kept from one to the
+  /// other, too.
   bool parameters_stay = false;
   /// A slice for what is computed again with the whole block alone.
   constexpr Slice take(Shape shape) { return (recompute == Recompute::block ? scratch : kept).take(shape); }

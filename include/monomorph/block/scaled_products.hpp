@@ -2,6 +2,7 @@
 #include <monomorph/block/low_rank_adapters.hpp>
 #include <monomorph/block/part.hpp>
 #include <monomorph/core/extremes.hpp>
+#include <monomorph/policy/finetuning_policy.hpp>
 #include <monomorph/policy/precision_policy.hpp>
 
 /// What the plan must know of a part's products where the recipe's precision has them in fp8 (docs/reference/fp8.md).
@@ -43,13 +44,18 @@ template <class R, int n, bool scalable = true> struct ScaledProducts {
     return layout.take({1, most});
   }
   /// The weights of each product as backward reads them: rounded and transposed, 8 bits each. They are kept from
-  /// forward where parameters stay. Beside adapters, with which memory is what counts, they are not.
+  /// forward where that is a small part of the memory: where parameters stay, none is frozen by its name or class, and
+  /// no product is computed again, which would round its weights once more.
   struct KeptWeights {
     Slice of[n];
     constexpr KeptWeights(SavedPlacement& activations, const ProductWidths (&products)[n]) {
-      if (!present || HasAdapters<R> || !activations.parameters_stay) return;
+      const Recompute& again = activations.recompute;
+      if (!present || freezes || !activations.parameters_stay || again.qkv || again.mlp || again.projection) return;
       for (int i = 0; i < n; ++i) of[i] = activations.kept.take({1, (products[i].in * products[i].out + 1) / 2});
     }
+
+   private:
+    static constexpr bool freezes = HasAdapters<R> || FinetuningAxis::Look::has_trains_parameter<finetuning_of<R>>;
   };
   /// A slice for a product's input that is kept as the product reads it, of M tokens: 8 bits an element, of which two
   /// are one of bf16, and transposed.

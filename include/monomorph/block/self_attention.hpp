@@ -51,6 +51,7 @@ template <class R> struct SelfAttention {
   static constexpr ProductWidths products[]{{D, QKV}, {Q, D}};
   static constexpr bool Recompute::*first_product = &Recompute::qkv;  ///< which computes it again
   static constexpr int first_maximum = 0;                             ///< of those of the block
+  using ReadsRounded = SelfAttention;
   /// Whether the norm before the part gives 8 bits, as nothing but its first product, in fp8, reads what it makes.
   static constexpr bool rounds_in =
       Scaled::present && !QueryAdapter::present && !KeyAdapter::present && !ValueAdapter::present;

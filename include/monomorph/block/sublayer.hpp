@@ -30,10 +30,12 @@ template <class R, BlockOrder order, template <class Tower> class PartOf> struct
   static constexpr bool norm_comes_first = order != BlockOrder::post_norm,
                         norm_comes_last = order == BlockOrder::post_norm || order == BlockOrder::sandwich_norm;
 
-  /// Whether the norm before the part gives 8 bits, as the part reads them (ScaledProducts), and nothing else does.
+  /// Whether the norm before the part gives 8 bits, as the part reads them (ScaledProducts), and nothing else does. It
+  /// does not for a part that derives from one of ours, as that may read its input otherwise.
   static constexpr bool rounds_in = [] {
-    if constexpr (requires { Part::rounds_in; })
-      return norm_comes_first && order != BlockOrder::normed_residual && Part::rounds_in;
+    if constexpr (requires { typename Part::ReadsRounded; })
+      return norm_comes_first && order != BlockOrder::normed_residual && Part::rounds_in &&
+             std::is_same_v<typename Part::ReadsRounded, Part>;
     return false;
   }();
 
@@ -60,7 +62,9 @@ template <class R, BlockOrder order, template <class Tower> class PartOf> struct
   };
 
   struct Saved {
-    Slice in_MD;  ///< the norm's output before the part; with post-norm, the part reads the residual stream
+    /// The norm's output before the part, or, where it gives 8 bits, these transposed. With post-norm, the part reads
+    /// the residual stream.
+    Slice in_MD;
     NormStatistics norm_before;
     typename Part::Saved part;
     Slice to_norm_MD;  ///< what the norm behind the part reads

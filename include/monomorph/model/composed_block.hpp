@@ -73,12 +73,6 @@ template <class R, BlockOrder order, template <class Tower> class PartOf> struct
     else
       Part::project(part, View{}, to_norm());
   }
-  /// The same behind compute(x, what), where it may not have made what the product reads.
-  void project_again(View x, View y, Recompute what) const {
-    if constexpr (requires { Part::restore_activated(part); })
-      if (!what.activation) Part::restore_activated(part);
-    project(x, y);
-  }
   /// From there to the residual stream.
   void finish(View x, View y, auto what) const {
     if constexpr (Layer::norm_comes_last) model::normalize<R>(t, what, p.norm_after, saved.norm_after, to_norm(), y);
@@ -135,7 +129,7 @@ struct ComposedPass {
     if (again.*Block::Saved::middle_choice) attention.finish(t.x_MD, middle, what);
     mlp.compute(middle, what);
     if constexpr (Sublayer<R, order, MlpOf>::norm_comes_last) {
-      if (again.projection) mlp.project_again(middle, t.y_MD, again);
+      if (again.projection) mlp.project(middle, t.y_MD);
       // The output is still there, but with the whole block its norm's statistics are not.
       if (again == Recompute::block) mlp.finish(middle, t.y_MD, what);
     }

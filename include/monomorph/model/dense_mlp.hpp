@@ -18,6 +18,16 @@ View MlpOfWidth<R, width, names>::activated(const PartTensors<MlpOfWidth>& t) {
     return t.activation(t.saved.activated_MF);
 }
 
+/// Into the room, too, where project finds it: should that alone be called again, what is kept is put there.
+template <class R, std::int64_t width, const MlpNames& names>
+void MlpOfWidth<R, width, names>::round_activated(const PartTensors<MlpOfWidth>& t, Recompute what) {
+  const ScaledProduct down = model::scaled_product(t, down_product);
+  if (what.activation)
+    scaled_activate(t.queue, model.activation, t.activation(t.saved.up_MG), activated(t), down);
+  else if (what.projection)
+    scaled_input_again(t.queue, activated(t), down);
+}
+
 template <class R, std::int64_t width, const MlpNames& names>
 void MlpOfWidth<R, width, names>::compute(const PartTensors<MlpOfWidth>& t, View in, Recompute what) {
   const View up = t.activation(t.saved.up_MG);
@@ -37,26 +47,18 @@ void MlpOfWidth<R, width, names>::compute(const PartTensors<MlpOfWidth>& t, View
       model::adapter_compute<UpAdapter>(t, t.p.adapters.up, in, t.saved.up_hidden_Mr);
       model::adapter_add<UpAdapter>(t, t.p.adapters.up, t.saved.up_hidden_Mr, up.columns(G - F, F));
     }
-    if (what.activation) {
-      if constexpr (rounds_activated)
-        scaled_activate(t.queue, model.activation, up, activated(t), model::scaled_product(t, down_product));
-      else
-        activate<model.activation>(t.queue, up, activated(t));
-    }
+    if constexpr (rounds_activated)
+      round_activated(t, what);
+    else if (what.activation)
+      activate<model.activation>(t.queue, up, activated(t));
   }
   if (what.mlp) model::adapter_compute<DownAdapter>(t, t.p.adapters.down, activated(t), t.saved.down_hidden_Mr);
 }
 
-/// Behind compute, of which it finds what was rounded in the room.
 template <class R, std::int64_t width, const MlpNames& names>
 void MlpOfWidth<R, width, names>::project(const PartTensors<MlpOfWidth>& t, View residual, View out) {
   model::product_add(t, down_product, activated(t), t.param(t.p.down_DxF), t.param(t.p.down_bias_D), residual, out);
   model::adapter_add<DownAdapter>(t, t.p.adapters.down, t.saved.down_hidden_Mr, out);
-}
-
-template <class R, std::int64_t width, const MlpNames& names>
-void MlpOfWidth<R, width, names>::restore_activated(const PartTensors<MlpOfWidth>& t) requires rounds_activated {
-  scaled_input_again(t.queue, activated(t), model::scaled_product(t, down_product));
 }
 
 /// From the gradient of the result to that of `up`, which takes the place of `up` where the activation is gated, and
@@ -94,8 +96,10 @@ void MlpOfWidth<R, width, names>::backward(const PartTensors<MlpOfWidth>& t, Vie
     model::product_backward_rounded(t, up_product, dup, in, dweight, dbias);
   else
     model::product_backward_weight(t, up_product, dup, in, dweight, dbias);
-  model::adapter_backward<GateAdapter>(t, t.p.adapters.gate, dup.columns(0, F), in, t.saved.gate_hidden_Mr);
-  model::adapter_backward<UpAdapter>(t, t.p.adapters.up, dup.columns(G - F, F), in, t.saved.up_hidden_Mr);
+  if constexpr (stores_dup) {
+    model::adapter_backward<GateAdapter>(t, t.p.adapters.gate, dup.columns(0, F), in, t.saved.gate_hidden_Mr);
+    model::adapter_backward<UpAdapter>(t, t.p.adapters.up, dup.columns(G - F, F), in, t.saved.up_hidden_Mr);
+  }
   model::product_backward_input(t, up_product, dup, t.param(t.p.up_GxD), din, accumulate);
   model::adapter_backward_input<GateAdapter>(t, t.p.adapters.gate, t.saved.gate_hidden_Mr, din);
   model::adapter_backward_input<UpAdapter>(t, t.p.adapters.up, t.saved.up_hidden_Mr, din);

@@ -12,7 +12,7 @@ namespace monomorph::model {
 /// What product i of the part has beside its tensors.
 template <class Part> ScaledProduct scaled_product(const PartTensors<Part>& t, int i) {
   static_assert(Part::Scaled::numbers_of_product == numbers_of_scales);
-  const View kept_w = t.activation(t.saved.weights.of[i]);
+  const View kept_w = t.t.training ? t.activation(t.saved.weights.of[i]) : View();
   const auto& [in, out] = Part::products[i];
   return {.scales = t.statistic(t.saved.scales).template as<const float>() + numbers_of_scales * i,
           .maxima = t.t.maxima == nullptr ? nullptr : t.t.maxima + Part::first_maximum + scaled_tensors * i,
@@ -59,11 +59,11 @@ void product_backward_weight(const PartTensors<Part>& t, int i, View dy, View x,
     linear_backward_weight(t.queue, dy, x, dw, dbias, t.t.accumulate);
 }
 
-/// The same where the kernel that made dy has rounded it.   @param dy as it was before, where dbias is asked for
+/// The same where the kernel that made dy has rounded it.   @param dy as it was before; absent only if dbias is
 template <class Part>
 void product_backward_rounded(const PartTensors<Part>& t, int i, View dy, View x, View dw, View dbias) {
   scaled_linear_backward_weight(t.queue, View{}, x, dw, View{}, t.t.accumulate, scaled_product(t, i));
-  linear_backward_weight(t.queue, dy, View{}, View{}, dbias, t.t.accumulate);
+  if (dbias.present()) linear_backward_weight(t.queue, dy, View{}, View{}, dbias, t.t.accumulate);
 }
 
 /// Behind product_backward_weight of the same product, before that of any other.

@@ -11,7 +11,7 @@ struct ShardingValues {
   MemorySpace parameter_space = MemorySpace::device;
   friend constexpr bool operator==(const ShardingValues&, const ShardingValues&) = default;
 };
-/// Whether layers come with their parameters to slots, one after the other, and those of none stay.
+/// Whether the parameters of layers come to slots that they take in turn.
 constexpr bool in_slots(const ShardingValues& sharding) {
   return sharding.parameter_space == MemorySpace::host || (sharding.shards > 1 && sharding.splits_parameters);
 }

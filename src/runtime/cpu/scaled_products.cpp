@@ -46,21 +46,20 @@ template <class F> void round_to_fp8(View x, float scale, View to, std::int64_t*
 
 // What is kept for backward is of 8 bits and transposed, as a GPU multiplies it.
 
-void keep_transposed(View rounded_RC, float scale, View to_CR) {
-  parallel_for(to_CR.shape.rows, [&](std::int64_t col) {
-    E4M3* const to = to_CR.rows(col, 1).as<E4M3>();
-    for (std::int64_t row = 0; row < to_CR.shape.cols; ++row)
-      narrow(widen(rounded_RC.rows(row, 1).as<BFloat16>()[col]) * scale, to[row]);
+/// to = fromᵀ · scale, which is exact, by tiles that a core's cache holds.
+template <class To, class From> void transpose(View from_RC, float scale, View to_CR) {
+  constexpr std::int64_t tile = 64;
+  const std::int64_t rows = from_RC.shape.rows, cols = from_RC.shape.cols;
+  parallel_for((cols + tile - 1) / tile, [&](std::int64_t of_cols) {
+    for (std::int64_t first_row = 0; first_row < rows; first_row += tile)
+      for (std::int64_t col = of_cols * tile; col < std::min(cols, (of_cols + 1) * tile); ++col)
+        for (std::int64_t row = first_row; row < std::min(rows, first_row + tile); ++row)
+          narrow(widen(from_RC.as<From>()[row * from_RC.stride + col]) * scale,
+                 to_CR.as<To>()[col * to_CR.stride + row]);
   });
 }
-void read_transposed(View kept_CR, float scale, View to_RC) {
-  const float inverse = 1 / scale;
-  parallel_for(to_RC.shape.rows, [&](std::int64_t row) {
-    BFloat16* const to = to_RC.rows(row, 1).as<BFloat16>();
-    for (std::int64_t col = 0; col < to_RC.shape.cols; ++col)
-      narrow(widen(kept_CR.rows(col, 1).as<E4M3>()[row]) * inverse, to[col]);
-  });
-}
+void keep_transposed(View rounded_RC, float scale, View to_CR) { transpose<E4M3, BFloat16>(rounded_RC, scale, to_CR); }
+void read_transposed(View kept_CR, float scale, View to_RC) { transpose<BFloat16, E4M3>(kept_CR, 1 / scale, to_RC); }
 
 void round_inputs(View x, View w, const ScaledProduct& product) {
   if (!is_rounded(x))

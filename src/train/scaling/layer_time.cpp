@@ -42,10 +42,10 @@ double LayerTime::elements_per_token(const plan::LayerWork& layer) const {
   return width_ + logits * logit_bytes_ / compute_bytes_;
 }
 
-/// Before a product in fp8 its tensors are read and written once more: the weights, and what lies on both sides of it,
-/// of which the plan saves about as much.
+/// Before a product in fp8 its weights are read and written once more. Of what lies on both sides of it most is rounded
+/// by the kernel that makes it; the rest is as wide as the model.
 double LayerTime::rounding_seconds(const plan::LayerWork& layer, double tokens) const {
-  const double elements = layer.products / 2 + tokens * elements_per_token(layer);
+  const double elements = layer.products / 2 + tokens * width_;
   return moving(elements * (compute_bytes_ + static_cast<double>(size_of(DType::e4m3))));
 }
 

@@ -168,6 +168,23 @@ struct OfSixteenTokens : Bf16 {
 struct InFp8 : OfSixteenTokens {
   using precision = monomorph::precision::Fp8Mixed;
 };
+constexpr std::int64_t kept_weights = 12 * 64 * 64 / 2;  // of a block, two in an element of bf16
+
+/// Whether the second block keeps its weights as backward reads them: all of them, or none.
+template <class R> constexpr bool keeps_weights(int ranks, plan::Purpose purpose = plan::Purpose::training) {
+  const plan::Activations<R> plan(2, ranks, plan::checkpointing_values<typename R::checkpointing>, purpose);
+  const auto saved = plan.saved(DecoderBlock<R>{}, plan::layer_of_block<R>(1));
+  int kept = 0;
+  for (const auto& of : {saved.attention.part.weights.of, saved.mlp.part.weights.of})
+    for (int i = 0; i < 2; ++i) kept += of[i].present() ? 1 : 0;
+  return kept == 4;
+}
+struct Norms {
+  static constexpr ParameterSelector parameters[] = {ParameterClass::norm};
+};
+template <class R, class Policy> struct Sharding : R { using sharding = Policy; };
+template <class R, class Policy> struct Checkpointing : R { using checkpointing = Policy; };
+template <class R, class Policy> struct Finetuning : R { using finetuning = Policy; };
 }  // namespace
 
 TEST_CASE("what products in fp8 take besides, by hand") {
@@ -179,14 +196,33 @@ TEST_CASE("what products in fp8 take besides, by hand") {
   CHECK(fp8.gradients - bf16.gradients == 4 * histories);
   // Moments are planned for all of a unit, though those of what a block updates itself stay zero.
   CHECK(fp8.optimizer_state - bf16.optimizer_state == 8 * histories);
-  // Of 32 tokens the tensors of the MLP's first product (attention's gradients take less without them, and with them),
-  // and the gradient of the activation, which each block keeps in 8 bits.
-  constexpr std::int64_t room = 32 * 256 + 32 * 64 + 256 * 64, gradient = 32 * 256, attention = 32 * 192 + 32 * 64;
-  CHECK(fp8.activations - bf16.activations == 2 * (room + gradient - attention) - 2 * 32 * 256);
+  // Of 32 tokens the tensors of the MLP's first product and the gradient of its activation, which take more than those
+  // of attention beside its gradients, and the gradient of a part's input. Two norms' outputs and the activation are
+  // kept in 8 bits, and so are the weights.
+  constexpr std::int64_t room = 32 * 256 + 32 * 64 + 256 * 64, gradients = 32 * 256 + 32 * 64,
+                         without = 32 * 192 + 32 * 64, kept = 32 * (64 + 64 + 256) / 2;
+  CHECK(fp8.activations - bf16.activations == 2 * (room + gradients - without - 2 * kept + 2 * kept_weights));
   CHECK(fp8.statistics - bf16.statistics == 4 * 2 * 2 * 64);  // two products' scales and inverses (padded)
   CHECK(fp8.scalars - bf16.scalars == 8 * 64);                // 2 x 12 maxima (padded)
   CHECK(fp8.total() == fp8.arena());
   CHECK(plan::params<InFp8> == plan::params<OfSixteenTokens>);
+}
+
+TEST_CASE("products in fp8 keep their weights from forward to backward where that is a small part of the memory") {
+  namespace m = monomorph;
+  CHECK(keeps_weights<InFp8>(1));  // of ranks that would split parameters there is one
+  CHECK(!keeps_weights<InFp8>(4));
+  CHECK(keeps_weights<Sharding<InFp8, m::sharding::Replicate>>(4));
+  CHECK(keeps_weights<Sharding<InFp8, m::sharding::ShardGradOp>>(4));
+  CHECK(!keeps_weights<Sharding<InFp8, m::sharding::HostParameters<m::sharding::Replicate>>>(1));
+  CHECK(keeps_weights<Checkpointing<InFp8, m::checkpointing::RecomputeCheap>>(1));
+  CHECK(!keeps_weights<Checkpointing<InFp8, m::checkpointing::EveryBlock>>(1));
+  CHECK(!keeps_weights<Checkpointing<InFp8, m::checkpointing::Offload<>>>(1));
+  constexpr LowRankSpec adapters{.rank = 2, .alpha = 1};
+  CHECK(!keeps_weights<Finetuning<InFp8, m::finetuning::LowRank<adapters>>>(1));
+  CHECK(!keeps_weights<Finetuning<InFp8, m::finetuning::TrainOnly<Norms>>>(1));
+  CHECK(!keeps_weights<InFp8>(1, plan::Purpose::inference));
+  CHECK(!keeps_weights<OfSixteenTokens>(1));
 }
 
 namespace {

@@ -1,4 +1,5 @@
 #include <monomorph/runtime/cuda/kernels.hpp>
+#include <monomorph/runtime/kernels/activate.hpp>
 #include <monomorph/runtime/machine/kernel_span.hpp>
 
 #include "runtime/cuda/experts/pair_rows.hpp"
@@ -15,18 +16,6 @@ template <class Slope> struct TimesSlope {
   template <class S> __device__ S operator()(S at, S incoming) const { return incoming * Slope{}(at); }
 };
 
-// Those of the first rows alone take how many these are, on the GPU; null stands for all.
-
-template <template <class T> class F>
-void activate(Queue queue, const View& h, const View& y, const std::int32_t* rows) {
-  in_element_type(y.dtype, [&]<class T>() { map_rows<Compute<T>, T, T>(queue, rows, F<T>{}, y, h); });
-}
-template <template <class T> class Slope>
-void activate_backward(Queue queue, const View& h, const View& dy, const View& dh, const std::int32_t* rows) {
-  in_element_type(dh.dtype,
-                  [&]<class T>() { map_rows<Compute<T>, T, T, T>(queue, rows, TimesSlope<Slope<T>>{}, dh, h, dy); });
-}
-
 /// What belongs to a gate and what belongs to up lie side by side in rows. A kernel gets the two as views of their own,
 /// or nvcc, which does not see how far apart they are, would write element by element.
 template <class T> struct GateAndUp {
@@ -37,14 +26,14 @@ template <class T> GateAndUp<T> gate_and_up(const View& x, std::int64_t features
   return {x.as<T>(), x.as<T>() + features, x.stride};
 }
 
-template <template <class T> class Gradients, int width, class T>
+template <class Gradients, int width, class T>
 __device__ void gate_backward_pack(const T* gate, const T* up, const T* dy, T* dgate, T* dup) {
   using S = Compute<T>;
   const auto g = read_pack<S, width>(gate), u = read_pack<S, width>(up), d = read_pack<S, width>(dy);
   Pack<S, width> of_gate, of_up;
   MONOMORPH_UNROLL
   for (int i = 0; i < width; ++i) {
-    const GateGradients<S> of = Gradients<T>{}(g.at[i], u.at[i], d.at[i]);
+    const GateGradients<S> of = Gradients{}(g.at[i], u.at[i], d.at[i]);
     of_gate.at[i] = of.gate;
     of_up.at[i] = of.up;
   }
@@ -53,7 +42,7 @@ __device__ void gate_backward_pack(const T* gate, const T* up, const T* dy, T* d
 }
 
 /// The gradient may take its input's place: what a thread overwrites, it alone has read.
-template <template <class T> class Gradients, int width, class T>
+template <class Gradients, int width, class T>
 __global__ void __launch_bounds__(map_threads)
     gate_backward_rows(Extent extent, GateAndUp<const T> x, Rows<const T> dy, GateAndUp<T> dx) {
   const std::int64_t first = (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) * width;
@@ -68,22 +57,13 @@ __global__ void __launch_bounds__(map_threads)
     }
 }
 
-template <template <class T> class F>
-void gate(Queue queue, const View& gate_up, const View& y, const std::int32_t* rows) {
-  const std::int64_t features = y.shape.cols;
-  in_element_type(y.dtype, [&]<class T>() {
-    map_rows<Compute<T>, T, T, T>(queue, rows, F<T>{}, y, gate_up.columns(0, features),
-                                  gate_up.columns(features, features));
-  });
-}
-
-template <template <class T> class Gradients>
+template <Activation activation>
 void gate_backward(Queue queue, const View& gate_up, const View& dy, const View& dgate_up, const std::int32_t* rows) {
   if (!dy.present()) return;
   const Extent extent{dy.shape.rows, dy.shape.cols, rows};
   in_element_type(dy.dtype, [&]<class T>() {
     const auto start = [&]<int width>() {
-      launch(gate_backward_rows<Gradients, width, T>, shape_of(extent, width), queue, extent,
+      launch(gate_backward_rows<GradientsOf<activation, T>, width, T>, shape_of(extent, width), queue, extent,
              gate_and_up<const T>(gate_up, extent.cols), Rows<const T>{dy.as<const T>(), dy.stride},
              gate_and_up<T>(dgate_up, extent.cols));
     };
@@ -98,93 +78,91 @@ void gate_backward(Queue queue, const View& gate_up, const View& dy, const View&
   });
 }
 
+/// @param rows null, or where the GPU has how many of the first rows are meant
+template <Activation activation>
+void map_activation(Queue queue, const View& h, const View& y, const std::int32_t* rows = nullptr) {
+  const std::int64_t features = y.shape.cols;
+  in_element_type(y.dtype, [&]<class T>() {
+    using F = FunctionOf<activation, T>;
+    if constexpr (is_gated(activation))
+      map_rows<Compute<T>, T, T, T>(queue, rows, F{}, y, h.columns(0, features), h.columns(features, features));
+    else
+      map_rows<Compute<T>, T, T>(queue, rows, F{}, y, h);
+  });
+}
+
+template <Activation activation>
+void map_activation_backward(Queue queue, const View& h, const View& dy, const View& dh,
+                             const std::int32_t* rows = nullptr) {
+  if constexpr (is_gated(activation))
+    gate_backward<activation>(queue, h, dy, dh, rows);
+  else
+    in_element_type(dh.dtype, [&]<class T>() {
+      map_rows<Compute<T>, T, T, T>(queue, rows, TimesSlope<SlopeOf<activation, T>>{}, dh, h, dy);
+    });
+}
+
 }  // namespace
 
 void gelu_exact(Queue queue, View h, View y) {
   const KernelSpan span(Work::elementwise, "gelu_exact", queue.stream);
-  activate<GeluExactOf>(queue, h, y, nullptr);
+  map_activation<Activation::gelu_exact>(queue, h, y);
 }
 void gelu_exact_backward(Queue queue, View h, View dy, View dh) {
   const KernelSpan span(Work::elementwise, "gelu_exact_backward", queue.stream);
-  activate_backward<GeluExactSlopeOf>(queue, h, dy, dh, nullptr);
+  map_activation_backward<Activation::gelu_exact>(queue, h, dy, dh);
 }
 void gelu_tanh(Queue queue, View h, View y) {
   const KernelSpan span(Work::elementwise, "gelu_tanh", queue.stream);
-  activate<GeluTanhOf>(queue, h, y, nullptr);
+  map_activation<Activation::gelu_tanh>(queue, h, y);
 }
 void gelu_tanh_backward(Queue queue, View h, View dy, View dh) {
   const KernelSpan span(Work::elementwise, "gelu_tanh_backward", queue.stream);
-  activate_backward<GeluTanhSlopeOf>(queue, h, dy, dh, nullptr);
+  map_activation_backward<Activation::gelu_tanh>(queue, h, dy, dh);
 }
 void relu_squared(Queue queue, View h, View y) {
   const KernelSpan span(Work::elementwise, "relu_squared", queue.stream);
-  activate<ReluSquaredOf>(queue, h, y, nullptr);
+  map_activation<Activation::relu_squared>(queue, h, y);
 }
 void relu_squared_backward(Queue queue, View h, View dy, View dh) {
   const KernelSpan span(Work::elementwise, "relu_squared_backward", queue.stream);
-  activate_backward<ReluSquaredSlopeOf>(queue, h, dy, dh, nullptr);
+  map_activation_backward<Activation::relu_squared>(queue, h, dy, dh);
 }
 void swiglu(Queue queue, View gate_up, View y) {
   const KernelSpan span(Work::elementwise, "swiglu", queue.stream);
-  gate<SwigluOf>(queue, gate_up, y, nullptr);
+  map_activation<Activation::swiglu>(queue, gate_up, y);
 }
 void swiglu_backward(Queue queue, View gate_up, View dy, View dgate_up) {
   const KernelSpan span(Work::elementwise, "swiglu_backward", queue.stream);
-  gate_backward<SwigluGradientsOf>(queue, gate_up, dy, dgate_up, nullptr);
+  map_activation_backward<Activation::swiglu>(queue, gate_up, dy, dgate_up);
 }
 void geglu_exact(Queue queue, View gate_up, View y) {
   const KernelSpan span(Work::elementwise, "geglu_exact", queue.stream);
-  gate<GegluExactOf>(queue, gate_up, y, nullptr);
+  map_activation<Activation::geglu_exact>(queue, gate_up, y);
 }
 void geglu_exact_backward(Queue queue, View gate_up, View dy, View dgate_up) {
   const KernelSpan span(Work::elementwise, "geglu_exact_backward", queue.stream);
-  gate_backward<GegluExactGradientsOf>(queue, gate_up, dy, dgate_up, nullptr);
+  map_activation_backward<Activation::geglu_exact>(queue, gate_up, dy, dgate_up);
 }
 void geglu_tanh(Queue queue, View gate_up, View y) {
   const KernelSpan span(Work::elementwise, "geglu_tanh", queue.stream);
-  gate<GegluTanhOf>(queue, gate_up, y, nullptr);
+  map_activation<Activation::geglu_tanh>(queue, gate_up, y);
 }
 void geglu_tanh_backward(Queue queue, View gate_up, View dy, View dgate_up) {
   const KernelSpan span(Work::elementwise, "geglu_tanh_backward", queue.stream);
-  gate_backward<GegluTanhGradientsOf>(queue, gate_up, dy, dgate_up, nullptr);
+  map_activation_backward<Activation::geglu_tanh>(queue, gate_up, dy, dgate_up);
 }
 
 void activate_rows(Queue queue, Activation activation, View h, View y, const Routing& routing) {
   const KernelSpan span(Work::elementwise, "activate_rows", queue.stream);
-  const std::int32_t* const rows = n_rows_of(routing);
-  switch (activation) {
-    case Activation::gelu_exact:
-      return activate<GeluExactOf>(queue, h, y, rows);
-    case Activation::gelu_tanh:
-      return activate<GeluTanhOf>(queue, h, y, rows);
-    case Activation::relu_squared:
-      return activate<ReluSquaredOf>(queue, h, y, rows);
-    case Activation::swiglu:
-      return gate<SwigluOf>(queue, h, y, rows);
-    case Activation::geglu_exact:
-      return gate<GegluExactOf>(queue, h, y, rows);
-    case Activation::geglu_tanh:
-      return gate<GegluTanhOf>(queue, h, y, rows);
-  }
+  with_activation(activation, [&]<Activation kind>() { map_activation<kind>(queue, h, y, n_rows_of(routing)); });
 }
 
 void activate_rows_backward(Queue queue, Activation activation, View h, View dy, const Routing& routing) {
   const KernelSpan span(Work::elementwise, "activate_rows_backward", queue.stream);
-  const std::int32_t* const rows = n_rows_of(routing);
-  switch (activation) {
-    case Activation::gelu_exact:
-      return activate_backward<GeluExactSlopeOf>(queue, h, dy, dy, rows);
-    case Activation::gelu_tanh:
-      return activate_backward<GeluTanhSlopeOf>(queue, h, dy, dy, rows);
-    case Activation::relu_squared:
-      return activate_backward<ReluSquaredSlopeOf>(queue, h, dy, dy, rows);
-    case Activation::swiglu:
-      return gate_backward<SwigluGradientsOf>(queue, h, dy, h, rows);
-    case Activation::geglu_exact:
-      return gate_backward<GegluExactGradientsOf>(queue, h, dy, h, rows);
-    case Activation::geglu_tanh:
-      return gate_backward<GegluTanhGradientsOf>(queue, h, dy, h, rows);
-  }
+  with_activation(activation, [&]<Activation kind>() {
+    map_activation_backward<kind>(queue, h, dy, is_gated(kind) ? h : dy, n_rows_of(routing));
+  });
 }
 
 }  // namespace monomorph::cuda

@@ -1,4 +1,6 @@
 #pragma once
+#include <monomorph/spec/decoder_spec.hpp>
+
 #include "runtime/kernels/activation_math.hpp"
 
 #include <cuda_runtime.h>
@@ -22,18 +24,35 @@ struct CoarseSigmoid {
 };
 template <class T> using SigmoidFor = std::conditional_t<sizeof(T) == 2, CoarseSigmoid, ExactSigmoid>;
 
-template <class T> using GeluExactOf = GeluExact;
-template <class T> using GeluExactSlopeOf = GeluExactSlope;
-template <class T> using GeluTanhOf = GeluTanh<SigmoidFor<T>>;
-template <class T> using GeluTanhSlopeOf = GeluTanhSlope<SigmoidFor<T>>;
-template <class T> using ReluSquaredOf = ReluSquared;
-template <class T> using ReluSquaredSlopeOf = ReluSquaredSlope;
-template <class T> using SwigluOf = Swiglu<SigmoidFor<T>>;
-template <class T> using SwigluGradientsOf = SwigluGradients<SigmoidFor<T>>;
-template <class T> using GegluExactOf = Geglu<GeluExact>;
-template <class T> using GegluExactGradientsOf = GegluExactGradients;
-template <class T> using GegluTanhOf = Geglu<GeluTanhOf<T>>;
-template <class T> using GegluTanhGradientsOf = GegluTanhGradients<SigmoidFor<T>>;
+/// Of each activation its function, and its slope or, where it is gated, the gradients of gate and up.
+template <Activation activation, class T> struct FunctionsOf;
+template <class T> struct FunctionsOf<Activation::gelu_exact, T> {
+  using Function = GeluExact;
+  using Slope = GeluExactSlope;
+};
+template <class T> struct FunctionsOf<Activation::gelu_tanh, T> {
+  using Function = GeluTanh<SigmoidFor<T>>;
+  using Slope = GeluTanhSlope<SigmoidFor<T>>;
+};
+template <class T> struct FunctionsOf<Activation::relu_squared, T> {
+  using Function = ReluSquared;
+  using Slope = ReluSquaredSlope;
+};
+template <class T> struct FunctionsOf<Activation::swiglu, T> {
+  using Function = Swiglu<SigmoidFor<T>>;
+  using Gradients = SwigluGradients<SigmoidFor<T>>;
+};
+template <class T> struct FunctionsOf<Activation::geglu_exact, T> {
+  using Function = Geglu<GeluExact>;
+  using Gradients = GegluExactGradients;
+};
+template <class T> struct FunctionsOf<Activation::geglu_tanh, T> {
+  using Function = Geglu<GeluTanh<SigmoidFor<T>>>;
+  using Gradients = GegluTanhGradients<SigmoidFor<T>>;
+};
+template <Activation activation, class T> using FunctionOf = typename FunctionsOf<activation, T>::Function;
+template <Activation activation, class T> using SlopeOf = typename FunctionsOf<activation, T>::Slope;
+template <Activation activation, class T> using GradientsOf = typename FunctionsOf<activation, T>::Gradients;
 
 }  // namespace
 }  // namespace monomorph::cuda

@@ -116,8 +116,8 @@ void start_long(Queue queue, const Forward<T>& f, int team, const To& to) {
 }
 
 /// Of groups that begin and end as packs do.
-/// @tparam few whether there are kernels of their own for groups of so few packs that a lane has one or two; others
-/// compute the same bits
+/// @tparam few whether groups of which a lane has one pack or two have kernels of their own, which are faster and give
+/// the same bits
 template <Kind kind, Of source, bool few, int width, class T, class To>
 void start_packed(Queue queue, const Forward<T>& f, const To& to) {
   const int packs = ceil_div(f.groups.features, width), team = team_for(packs);

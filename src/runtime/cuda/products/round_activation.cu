@@ -1,5 +1,8 @@
 #include "runtime/cuda/products/round_activation.hpp"
 
+#include <monomorph/runtime/cuda/kernels.hpp>
+#include <monomorph/runtime/kernels/activate.hpp>
+
 #include "runtime/cuda/layers/activation_functions.hpp"
 #include "runtime/cuda/products/round_tiles.hpp"
 #include "runtime/kernels/elements.hpp"
@@ -10,14 +13,12 @@
 namespace monomorph::cuda {
 namespace {
 
-using T = BFloat16;
-
 /// A matrix of elements, of which a gate's are the first half of a row.
-struct Elements {
-  T* data;
+struct StoredRows {
+  BFloat16* data;
   std::int64_t stride;
 
-  explicit Elements(const View& view) : data(view.as<T>()), stride(view.stride) {}
+  explicit StoredRows(const View& view) : data(view.as<BFloat16>()), stride(view.stride) {}
   __device__ Pack<float, half_width> read(std::int64_t row, std::int64_t col) const {
     return read_pack<float, half_width>(data + row * stride + col);
   }
@@ -28,7 +29,7 @@ struct Elements {
 
 template <class F> struct Activated {
   static constexpr int matrices = 1;
-  Elements h;
+  StoredRows h;
   __device__ void operator()(std::int64_t row, std::int64_t col, MadeElements (&made)[1]) const {
     const auto x = h.read(row, col);
     MONOMORPH_UNROLL
@@ -37,7 +38,7 @@ template <class F> struct Activated {
 };
 template <class F> struct Gated {
   static constexpr int matrices = 1;
-  Elements h;
+  StoredRows h;
   std::int64_t features;
   __device__ void operator()(std::int64_t row, std::int64_t col, MadeElements (&made)[1]) const {
     const auto gate = h.read(row, col), up = h.read(row, features + col);
@@ -50,7 +51,7 @@ template <class F> struct Gated {
 
 template <class Slope> struct ActivationGradient {
   static constexpr int matrices = 1;
-  Elements h, dy, dh;
+  StoredRows h, dy, dh;
   __device__ void operator()(std::int64_t row, std::int64_t col, MadeElements (&made)[1]) const {
     const auto at = h.read(row, col), incoming = dy.read(row, col);
     MONOMORPH_UNROLL
@@ -60,7 +61,7 @@ template <class Slope> struct ActivationGradient {
 };
 template <class Gradients> struct GateGradient {
   static constexpr int matrices = 2;
-  Elements h, dy, dh;
+  StoredRows h, dy, dh;
   std::int64_t features;
   __device__ void operator()(std::int64_t row, std::int64_t col, MadeElements (&made)[2]) const {
     const auto gate = h.read(row, col), up = h.read(row, features + col), incoming = dy.read(row, col);
@@ -76,59 +77,33 @@ template <class Gradients> struct GateGradient {
   }
 };
 
-/// f(maker), of the activation.
-void with_activated(Activation activation, const View& h, std::int64_t features, auto&& f) {
-  const Elements of(h);
-  switch (activation) {
-    case Activation::gelu_exact:
-      return f(Activated<GeluExactOf<T>>{of});
-    case Activation::gelu_tanh:
-      return f(Activated<GeluTanhOf<T>>{of});
-    case Activation::relu_squared:
-      return f(Activated<ReluSquaredOf<T>>{of});
-    case Activation::swiglu:
-      return f(Gated<SwigluOf<T>>{of, features});
-    case Activation::geglu_exact:
-      return f(Gated<GegluExactOf<T>>{of, features});
-    case Activation::geglu_tanh:
-      return f(Gated<GegluTanhOf<T>>{of, features});
-  }
-}
-void with_gradient(Activation activation, const View& h, const View& dy, const View& dh, auto&& f) {
-  const Elements of(h), incoming(dy), stored(dh);
-  const std::int64_t features = dy.shape.cols;
-  switch (activation) {
-    case Activation::gelu_exact:
-      return f(ActivationGradient<GeluExactSlopeOf<T>>{of, incoming, stored});
-    case Activation::gelu_tanh:
-      return f(ActivationGradient<GeluTanhSlopeOf<T>>{of, incoming, stored});
-    case Activation::relu_squared:
-      return f(ActivationGradient<ReluSquaredSlopeOf<T>>{of, incoming, stored});
-    case Activation::swiglu:
-      return f(GateGradient<SwigluGradientsOf<T>>{of, incoming, stored, features});
-    case Activation::geglu_exact:
-      return f(GateGradient<GegluExactGradientsOf<T>>{of, incoming, stored, features});
-    case Activation::geglu_tanh:
-      return f(GateGradient<GegluTanhGradientsOf<T>>{of, incoming, stored, features});
-  }
-}
-
 }  // namespace
 
 void round_activation(Queue queue, Activation activation, View h, const float* scale, const RoundedTo& to,
                       std::int64_t* maximum) {
   const auto [rows, cols] = to.as_it_is_RC.shape;
-  with_activated(activation, h, cols, [&](const auto& maker) {
-    round_made(queue, maker, rows, cols, scale,
-               Destination<E4M3>{to.as_it_is_RC.as<E4M3>(), to.transposed_CR.as<E4M3>()}, maximum);
+  const Destination<E4M3> destination{to.as_it_is_RC.as<E4M3>(), to.transposed_CR.as<E4M3>()};
+  with_activation(activation, [&, rows = rows, cols = cols]<Activation kind>() {
+    using F = FunctionOf<kind, BFloat16>;
+    if constexpr (is_gated(kind))
+      round_made(queue, Gated<F>{StoredRows(h), cols}, rows, cols, scale, destination, maximum);
+    else
+      round_made(queue, Activated<F>{StoredRows(h)}, rows, cols, scale, destination, maximum);
   });
 }
 
 void round_activation_gradient(Queue queue, Activation activation, View h, View dy, View dh, const float* scale,
                                const RoundedTo& to, std::int64_t* maximum) {
-  with_gradient(activation, h, dy, dh, [&](const auto& maker) {
-    round_made(queue, maker, dy.shape.rows, dy.shape.cols, scale,
-               Destination<E5M2>{to.as_it_is_RC.as<E5M2>(), to.transposed_CR.as<E5M2>()}, maximum);
+  const auto [rows, cols] = dy.shape;
+  const StoredRows at(h), incoming(dy), stored(dh);
+  const Destination<E5M2> destination{to.as_it_is_RC.as<E5M2>(), to.transposed_CR.as<E5M2>()};
+  with_activation(activation, [&, rows = rows, cols = cols]<Activation kind>() {
+    if constexpr (is_gated(kind))
+      round_made(queue, GateGradient<GradientsOf<kind, BFloat16>>{at, incoming, stored, cols}, rows, cols, scale,
+                 destination, maximum);
+    else
+      round_made(queue, ActivationGradient<SlopeOf<kind, BFloat16>>{at, incoming, stored}, rows, cols, scale,
+                 destination, maximum);
   });
 }
 
