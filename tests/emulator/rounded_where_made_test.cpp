@@ -10,6 +10,7 @@
 
 #include <numeric>
 
+#include "runtime/cuda/launch/blocks_to_fill.hpp"
 #include "runtime/cuda/layers/round_norm.hpp"
 #include "runtime/cuda/products/round_activation.hpp"
 #include "runtime/cuda/products/round_rotated.hpp"
@@ -195,6 +196,29 @@ TEST_CASE("gradients of heads are rounded to fp8 where they are rotated back as 
         }
       });
     }
+}
+
+TEST_CASE("tensors of more tiles than there are blocks are rounded where they are made as smaller ones are", "[fp8]") {
+  constexpr std::int64_t tile = 64, blocks = std::int64_t{8} * cuda::multiprocessors_to_fill,
+                         rows = tile * (blocks + 2), cols = 16, half = 8;  // two blocks take a second tile
+  const float scale = 16;
+  const Storage h = numbers(rows, cols, 1, 0), activated(filled(rows, cols, 0), DType::bf16);
+  Rounded expected{{rows, cols}, DType::e4m3};
+  cuda::gelu_tanh(gpu_queue, writable(h), writable(activated));
+  cuda::round_to_fp8(gpu_queue, writable(activated), &scale, expected.to(true), &expected.maximum);
+  const Storage cos(random_matrix(rows, half, 2), DType::fp32), sin(random_matrix(rows, half, 3), DType::fp32),
+      stored(h);
+  Rounded expected_rotated{{rows, cols}, DType::e5m2};
+  cuda::rotary(gpu_queue, writable(stored), writable(cos), writable(sin), rows, 0, true);
+  cuda::round_to_fp8(gpu_queue, writable(stored), &scale, expected_rotated.to(true), &expected_rotated.maximum);
+  for_each_schedule([&] {
+    Rounded actual{{rows, cols}, DType::e4m3}, rotated{{rows, cols}, DType::e5m2};
+    cuda::round_activation(gpu_queue, gelu_tanh, writable(h), &scale, actual.to(true), &actual.maximum);
+    CHECK((actual == expected));
+    cuda::round_rotated_back(gpu_queue, {writable(h), cols, writable(cos), writable(sin), rows, nullptr}, &scale,
+                             rotated.to(true), &rotated.maximum);
+    CHECK((rotated == expected_rotated));
+  });
 }
 
 TEST_CASE("matrices of fp8 are transposed byte by byte", "[fp8]") {
