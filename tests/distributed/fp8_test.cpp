@@ -3,6 +3,7 @@
 #include "numerics/schedule_recipes.hpp"
 #include "support/adamw_update.hpp"
 #include "support/catch.hpp"
+#include "support/plain_rotary.hpp"
 #include "support/ranks.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -26,6 +27,8 @@ template <class Strategy> struct InFp8 : Sharded<llama_like, Strategy> {
   }();
   using precision = monomorph::precision::Fp8Mixed;
 };
+
+template <class Strategy> struct Plain : PlainRotary<InFp8<Strategy>> {};
 
 /// Of which adapters alone are trained, beside a base in NF4.
 template <class Strategy> struct Adapted : InFp8<Strategy> {
@@ -121,6 +124,7 @@ TEST_CASE("a run in fp8 goes on from its checkpoint on any number of ranks, in t
 
 TEST_CASE("products in fp8 have the same bits on 1, 2 and 4 ranks, and so has the history of their maxima") {
   check_ranks<InFp8>();
+  check_ranks<Plain>();
 }
 
 TEST_CASE("so have adapters beside products in fp8 whose weights are kept in NF4") { check_ranks<Adapted>(); }

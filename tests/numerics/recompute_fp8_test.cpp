@@ -3,6 +3,7 @@
 #include "numerics/low_rank_recipes.hpp"
 #include "numerics/recompute_choices.hpp"
 #include "support/adamw_update.hpp"
+#include "support/plain_rotary.hpp"
 
 namespace monomorph::testing {
 namespace {
@@ -15,17 +16,6 @@ template <class R> struct InFp8 : R {
     return model;
   }();
   using precision = precision::Fp8Mixed;
-};
-
-/// Rotated queries and keys that have no norm of their own, nor biases, whose gradients are rounded where they are
-/// rotated back. Rows have documents.
-template <class R> struct PlainRotary : R {
-  static constexpr DecoderSpec model = [] {
-    DecoderSpec model = R::model;
-    model.qk_norm = false;
-    return model;
-  }();
-  using attention = attention::WithinDocuments;
 };
 
 /// Parts of one's own, which get their input in bf16, and do with it what ours do.

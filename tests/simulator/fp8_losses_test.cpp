@@ -1,6 +1,7 @@
 // Products in fp8 on a GPU: the losses of a CPU, which are near those of bf16.
 #include "support/catch.hpp"
 #include "support/gpu_step.hpp"
+#include "support/plain_rotary.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -29,6 +30,7 @@ TEST_CASE("products in fp8 have the losses of a CPU, near those of bf16") {
   check_losses<Small<gpt2_like>>();
   check_losses<Recomputed<Small<llama_like>>>();
   check_losses<KeptOnHost<Small<gpt2_like, 4>>>();
+  check_losses<PlainRotary<Small<llama_like>>>();
 }
 
 }  // namespace monomorph::testing

@@ -3,6 +3,7 @@
 #include "simulator/simulated_step.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
+#include "support/plain_rotary.hpp"
 
 #include <monomorph/runtime/machine/trace.hpp>
 
@@ -118,6 +119,9 @@ TEST_CASE("recorded steps leave the bits of others in every kind of recipe") {
   SECTION("replicas") { CHECK(check_same_bits<Sharded<Small<gpt2_like>, sharding::Replicate>>() == 12); }
   SECTION("fp16") { CHECK(check_same_bits<InFp16>() == 10); }
   SECTION("fp8") { CHECK(check_same_bits<InFp8<Small<llama_like>>>() == 10); }
+  SECTION("fp8, whose gradients are rounded where they are rotated back") {
+    CHECK(check_same_bits<InFp8<PlainRotary<Small<llama_like>>>>() == 10);
+  }
   SECTION("preferences") { CHECK(check_same_bits<Preferring<Small<llama_like>>>() == 10); }
   SECTION("preferences whose logits are made twice") {
     CHECK(check_same_bits<InBf16<Preferring<Small<gpt2_like>>>, WithShortChunks>() == 10);
