@@ -10,10 +10,10 @@
 
 #include <numeric>
 
+#include "runtime/cuda/fp8/round_activation.hpp"
+#include "runtime/cuda/fp8/round_rotated.hpp"
 #include "runtime/cuda/launch/blocks_to_fill.hpp"
 #include "runtime/cuda/layers/round_norm.hpp"
-#include "runtime/cuda/products/round_activation.hpp"
-#include "runtime/cuda/products/round_rotated.hpp"
 
 namespace monomorph::emulator {
 namespace {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "runtime/cuda/fp8/round_to_fp8.hpp"
 #include "runtime/cuda/launch/blocks_to_fill.hpp"
-#include "runtime/cuda/products/round_to_fp8.hpp"
 #include "runtime/kernels/fp8.hpp"
 #include "support/rounded_to_fp8.hpp"
 

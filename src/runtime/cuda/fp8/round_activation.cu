@@ -1,10 +1,10 @@
-#include "runtime/cuda/products/round_activation.hpp"
+#include "runtime/cuda/fp8/round_activation.hpp"
 
 #include <monomorph/runtime/cuda/kernels.hpp>
 #include <monomorph/runtime/kernels/activate.hpp>
 
+#include "runtime/cuda/fp8/round_tiles.hpp"
 #include "runtime/cuda/layers/activation_functions.hpp"
-#include "runtime/cuda/products/round_tiles.hpp"
 #include "runtime/kernels/elements.hpp"
 
 /// Activations and their gradients, rounded to fp8 by the kernel that makes them. Each element is rounded to bf16

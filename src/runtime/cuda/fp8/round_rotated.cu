@@ -1,9 +1,9 @@
-#include "runtime/cuda/products/round_rotated.hpp"
+#include "runtime/cuda/fp8/round_rotated.hpp"
 
 #include <monomorph/runtime/cuda/kernels.hpp>
 
+#include "runtime/cuda/fp8/round_tiles.hpp"
 #include "runtime/cuda/layers/rotation.hpp"
-#include "runtime/cuda/products/round_tiles.hpp"
 
 namespace monomorph::cuda {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 #include <monomorph/spec/decoder_spec.hpp>
 
-#include "runtime/cuda/products/round_to_fp8.hpp"
+#include "runtime/cuda/fp8/round_to_fp8.hpp"
 
 namespace monomorph::cuda {
 

@@ -1,5 +1,5 @@
 #pragma once
-#include "runtime/cuda/products/round_to_fp8.hpp"
+#include "runtime/cuda/fp8/round_to_fp8.hpp"
 
 namespace monomorph::cuda {
 

@@ -6,11 +6,11 @@
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
+#include "runtime/cuda/fp8/round_activation.hpp"
+#include "runtime/cuda/fp8/round_rotated.hpp"
+#include "runtime/cuda/fp8/round_to_fp8.hpp"
 #include "runtime/cuda/host/check.hpp"
 #include "runtime/cuda/layers/round_norm.hpp"
-#include "runtime/cuda/products/round_activation.hpp"
-#include "runtime/cuda/products/round_rotated.hpp"
-#include "runtime/cuda/products/round_to_fp8.hpp"
 #include "runtime/cuda/products/run_product.hpp"
 #include "runtime/cuda/sums/column_sums.hpp"
 

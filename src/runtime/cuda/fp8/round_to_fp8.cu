@@ -1,8 +1,8 @@
-#include "runtime/cuda/products/round_to_fp8.hpp"
+#include "runtime/cuda/fp8/round_to_fp8.hpp"
 
 #include <monomorph/runtime/cuda/kernels.hpp>
 
-#include "runtime/cuda/products/round_tiles.hpp"
+#include "runtime/cuda/fp8/round_tiles.hpp"
 #include "runtime/kernels/amax_history.hpp"
 #include "runtime/kernels/dtypes.hpp"
 
