@@ -77,14 +77,14 @@ TEST_CASE("every choice of what is computed again gives the same bits and maxima
   check_updates<InNormedOrder<InFp8<llama_like>>>();
 }
 TEST_CASE("every choice of what is computed again gives the same bits and maxima in fp8: plain rotary, documents") {
-  check_updates<InAllOrders<InFp8<PlainRotary<llama_like>>>>();
+  check_updates<InAllOrders<InFp8<InDocuments<PlainRotary<llama_like>>>>>();
 }
 TEST_CASE("every choice of what is computed again gives the same bits and maxima in fp8: adapters of some products") {
-  check_updates<Of<Adapted<InFp8<PlainRotary<llama_like>>, of_inputs>, DecoderBlock>>();
-  check_updates<Of<Adapted<InFp8<PlainRotary<llama_like>>, of_outputs>, DecoderBlock>>();
+  check_updates<Of<Adapted<InFp8<InDocuments<PlainRotary<llama_like>>>, of_inputs>, DecoderBlock>>();
+  check_updates<Of<Adapted<InFp8<InDocuments<PlainRotary<llama_like>>>, of_outputs>, DecoderBlock>>();
 }
 TEST_CASE("parts that get their input in bf16 have the bits and maxima in fp8 of those whose norms round it") {
-  using R = InFp8<PlainRotary<llama_like>>;
+  using R = InFp8<InDocuments<PlainRotary<llama_like>>>;
   static_assert(!Sublayer<R, BlockOrder::pre_norm, WrappedMlp>::rounds_in);
   static_assert(Sublayer<R, BlockOrder::pre_norm, DenseMlp>::rounds_in);
   const auto rounded = updated<OfOurs<R>>();

@@ -30,7 +30,7 @@ TEST_CASE("products in fp8 have the losses of a CPU, near those of bf16") {
   check_losses<Small<gpt2_like>>();
   check_losses<Recomputed<Small<llama_like>>>();
   check_losses<KeptOnHost<Small<gpt2_like, 4>>>();
-  check_losses<PlainRotary<Small<llama_like>>>();
+  check_losses<InDocuments<PlainRotary<Small<llama_like>>>>();
 }
 
 }  // namespace monomorph::testing

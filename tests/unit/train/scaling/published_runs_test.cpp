@@ -109,5 +109,5 @@ TEST_CASE("what describe predicts of Monomorph's own runs on an H200 was measure
     CHECK(std::abs(error(row, calibration())) < 0.1);
     ++runs;
   }
-  CHECK(runs == 12);
+  CHECK(runs == 10);  // those in fp8 were of kernels that are no more
 }
