@@ -61,6 +61,11 @@ template <class R> void check_updates() {
   CHECK((updated<With<R, EveryChoice>>() == kept));
 }
 
+struct Biases {
+  static constexpr ParameterSelector parameters[] = {ParameterClass::bias};
+};
+template <class R> struct OfBiases : R { using finetuning = finetuning::TrainOnly<Biases>; };
+
 constexpr LowRankSpec adapting(LowRankTargets targets) { return {.rank = 2, .alpha = 3, .targets = targets}; }
 constexpr LowRankSpec of_inputs = adapting({.query = true, .value = false, .gate = true}),
                       of_outputs = adapting({.query = false, .value = false, .output = true, .down = true});
@@ -82,6 +87,12 @@ TEST_CASE("every choice of what is computed again gives the same bits and maxima
 TEST_CASE("every choice of what is computed again gives the same bits and maxima in fp8: adapters of some products") {
   check_updates<Of<Adapted<InFp8<InDocuments<PlainRotary<llama_like>>>, of_inputs>, DecoderBlock>>();
   check_updates<Of<Adapted<InFp8<InDocuments<PlainRotary<llama_like>>>, of_outputs>, DecoderBlock>>();
+}
+TEST_CASE("biases beside frozen matrices in fp8 have the same bits with every choice, and in parts that get bf16") {
+  using R = OfBiases<InFp8<gpt2_like>>;
+  const auto rounded = updated<OfOurs<R>>();
+  CHECK((updated<With<OfOurs<R>, EveryChoice>>() == rounded));
+  CHECK((updated<OfWrapped<R>>() == rounded));
 }
 TEST_CASE("parts that get their input in bf16 have the bits and maxima in fp8 of those whose norms round it") {
   using R = InFp8<InDocuments<PlainRotary<llama_like>>>;

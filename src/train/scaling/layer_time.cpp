@@ -42,26 +42,29 @@ double LayerTime::elements_per_token(const plan::LayerWork& layer) const {
   return width_ + logits * logit_bytes_ / compute_bytes_;
 }
 
-/// Before a product in fp8 its weights are read and written once more. Of what lies on both sides of it most is rounded
-/// by the kernel that makes it; the rest is as wide as the model.
-double LayerTime::rounding_seconds(const plan::LayerWork& layer, double tokens) const {
-  const double elements = layer.products / 2 + tokens * width_;
-  return moving(elements * (compute_bytes_ + static_cast<double>(size_of(DType::e4m3))));
+/// Kernels of their own round weights once forward and once backward, though less is moved where transposes are kept;
+/// in both what attention gives; and backward the two gradients of the residual stream, as they are and transposed. The
+/// rest is rounded by what makes it.
+LayerTime::Rounding LayerTime::rounding(const plan::LayerWork& layer, double tokens) const {
+  if (layer.kind != UnitKind::block || !rounds_products_) return {};
+  const double byte = static_cast<double>(size_of(DType::e4m3)), once = compute_bytes_ + byte,
+               twice = compute_bytes_ + 2 * byte, of_width = tokens * width_;
+  const double forward = once * (layer.products / 2 + of_width);
+  return {moving(forward), moving(forward + 2 * twice * of_width)};
 }
 
 LayerSeconds LayerTime::seconds(const plan::LayerWork& layer, const plan::RecomputedWork& work, double tokens) const {
   const double weights = moving(layer.products / 2 * compute_bytes_);  // two operations for each weight and token
-  const bool is_block = layer.kind == UnitKind::block;
-  const double rounding = is_block && rounds_products_ ? rounding_seconds(layer, tokens) : 0;
-  const double rate = is_block ? block_product_rate_ : product_rate_;
-  const double product = std::max(tokens * layer.products / rate, weights) + rounding,
+  const Rounding rounding = this->rounding(layer, tokens);
+  const double rate = layer.kind == UnitKind::block ? block_product_rate_ : product_rate_;
+  const double product = std::max(tokens * layer.products / rate, weights),
                attention = tokens * layer.attention / attention_rate_,
                touch = elementwise_ * moving(tokens * elements_per_token(layer) * compute_bytes_);
-  LayerSeconds seconds{.forward = product + attention + touches_forward * touch};
+  LayerSeconds seconds{.forward = product + rounding.forward + attention + touches_forward * touch};
   if (!layer.is_reached && layer.passes_of_products == 1) return seconds;
-  seconds.backward =
-      (layer.passes_of_products - 1) * product + (layer.passes_of_attention - 1) * attention + touches_backward * touch;
-  if (layer.products > 0) seconds.backward += product * work.products / layer.products;
+  seconds.backward = (layer.passes_of_products - 1) * product + rounding.backward +
+                     (layer.passes_of_attention - 1) * attention + touches_backward * touch;
+  if (layer.products > 0) seconds.backward += (product + rounding.forward) * work.products / layer.products;
   seconds.backward += tokens * work.attention / attention_rate_ +
                       touches_forward * elementwise_ * moving(tokens * work.elements * compute_bytes_);
   return seconds;

@@ -23,7 +23,11 @@ class LayerTime {
 
  private:
   double elements_per_token(const plan::LayerWork& layer) const;
-  double rounding_seconds(const plan::LayerWork& layer, double tokens) const;
+  /// Seconds of the kernels that only round, to fp8.
+  struct Rounding {
+    double forward = 0, backward = 0;
+  };
+  Rounding rounding(const plan::LayerWork& layer, double tokens) const;
   double product_rate_, block_product_rate_, attention_rate_, bandwidth_, elementwise_;
   bool rounds_products_;  ///< of blocks, to fp8
   double width_, compute_bytes_, logit_bytes_;

@@ -170,14 +170,14 @@ struct InFp8 : OfSixteenTokens {
 };
 constexpr std::int64_t kept_weights = 12 * 64 * 64 / 2;  // of a block, two in an element of bf16
 
-/// Whether the second block keeps its weights as backward reads them: all of them, or none.
-template <class R> constexpr bool keeps_weights(int ranks, plan::Purpose purpose = plan::Purpose::training) {
+/// Of how many of its products the second block keeps the weights as backward reads them.
+template <class R> constexpr int kept_products(int ranks, plan::Purpose purpose = plan::Purpose::training) {
   const plan::Activations<R> plan(2, ranks, plan::checkpointing_values<typename R::checkpointing>, purpose);
   const auto saved = plan.saved(DecoderBlock<R>{}, plan::layer_of_block<R>(1));
   int kept = 0;
   for (const auto& of : {saved.attention.part.weights.of, saved.mlp.part.weights.of})
     for (int i = 0; i < 2; ++i) kept += of[i].present() ? 1 : 0;
-  return kept == 4;
+  return kept;
 }
 struct Norms {
   static constexpr ParameterSelector parameters[] = {ParameterClass::norm};
@@ -210,19 +210,19 @@ TEST_CASE("what products in fp8 take besides, by hand") {
 
 TEST_CASE("products in fp8 keep their weights from forward to backward where that is a small part of the memory") {
   namespace m = monomorph;
-  CHECK(keeps_weights<InFp8>(1));  // of ranks that would split parameters there is one
-  CHECK(!keeps_weights<InFp8>(4));
-  CHECK(keeps_weights<Sharding<InFp8, m::sharding::Replicate>>(4));
-  CHECK(keeps_weights<Sharding<InFp8, m::sharding::ShardGradOp>>(4));
-  CHECK(!keeps_weights<Sharding<InFp8, m::sharding::HostParameters<m::sharding::Replicate>>>(1));
-  CHECK(keeps_weights<Checkpointing<InFp8, m::checkpointing::RecomputeCheap>>(1));
-  CHECK(!keeps_weights<Checkpointing<InFp8, m::checkpointing::EveryBlock>>(1));
-  CHECK(!keeps_weights<Checkpointing<InFp8, m::checkpointing::Offload<>>>(1));
+  CHECK(kept_products<InFp8>(1) == 4);  // of ranks that would split parameters there is one
+  CHECK(kept_products<InFp8>(4) == 0);
+  CHECK(kept_products<Sharding<InFp8, m::sharding::Replicate>>(4) == 4);
+  CHECK(kept_products<Sharding<InFp8, m::sharding::ShardGradOp>>(4) == 4);
+  CHECK(kept_products<Sharding<InFp8, m::sharding::HostParameters<m::sharding::Replicate>>>(1) == 0);
+  CHECK(kept_products<Checkpointing<InFp8, m::checkpointing::RecomputeCheap>>(1) == 4);
+  CHECK(kept_products<Checkpointing<InFp8, m::checkpointing::EveryBlock>>(1) == 0);
+  CHECK(kept_products<Checkpointing<InFp8, m::checkpointing::Offload<>>>(1) == 0);
   constexpr LowRankSpec adapters{.rank = 2, .alpha = 1};
-  CHECK(!keeps_weights<Finetuning<InFp8, m::finetuning::LowRank<adapters>>>(1));
-  CHECK(!keeps_weights<Finetuning<InFp8, m::finetuning::TrainOnly<Norms>>>(1));
-  CHECK(!keeps_weights<InFp8>(1, plan::Purpose::inference));
-  CHECK(!keeps_weights<OfSixteenTokens>(1));
+  CHECK(kept_products<Finetuning<InFp8, m::finetuning::LowRank<adapters>>>(1) == 0);
+  CHECK(kept_products<Finetuning<InFp8, m::finetuning::TrainOnly<Norms>>>(1) == 0);
+  CHECK(kept_products<InFp8>(1, plan::Purpose::inference) == 0);
+  CHECK(kept_products<OfSixteenTokens>(1) == 0);
 }
 
 namespace {
