@@ -38,7 +38,7 @@ template <class R, std::int64_t width, const MlpNames& names> struct MlpOfWidth 
 
   using Scaled = ScaledProducts<R, 2, names.of_block>;
   static constexpr int up_product = 0, down_product = 1;
-  static constexpr ProductWidths products[]{{D, G}, {F, D}};
+  static constexpr ProductWidths products[2]{{D, G}, {F, D}};
   static constexpr bool Recompute::*first_product = &Recompute::mlp;  ///< which computes it again
   static constexpr int first_maximum = 6;                             ///< of those of the block, behind attention's
   using ReadsRounded = MlpOfWidth;

@@ -30,10 +30,10 @@
 /// - `decode(t, in, residual, out)` does the same for new tokens of sequences; what came before them is in the cache.
 ///   It may be left out, with `DecodeTemporary` and `DecodeCache`: a block with such a part has no `decode` either.
 ///
-/// Parts with products in fp8 have besides what block/scaled_products.hpp needs, as SelfAttention and DenseMlp: their
-/// `Scaled`, `products` and `first_maximum`. Before their products, the block has chosen the scales. One of which
-/// `rounds_in` holds gets `in` as 8 bits, transposed, with the rows in the room of its first product, which
-/// `first_product` names; din is then another place.
+/// Products in fp8 are for SelfAttention and DenseMlp, whose members of block/scaled_products.hpp say what they keep.
+/// Where Sublayer::rounds_in holds, their `in` is 8 bits, transposed, with the rows in the room of the first product.
+/// A part that derives from one of them gets bf16. It may call the functions of that one, and must neither read nor
+/// write what they keep in Saved, which may be of 8 bits.
 ///
 /// rule/part_rules.hpp has a message for each that lacks. What else a part may say, its own `rules` among it, is what a
 /// block may say (block/layer.hpp).

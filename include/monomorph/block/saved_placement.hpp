@@ -10,8 +10,8 @@ struct SavedPlacement {
   Layout& kept;
   Layout& scratch;
   Recompute recompute;
-  /// Whether backward finds parameters where forward found them: then their rounded copies may be kept from one to the
-  /// other, too.
+  /// Whether rounded copies of parameters may be kept from forward to backward: these stay on the device, and so do the
+  /// block's activations.
   bool parameters_stay = false;
   /// A slice for what is computed again with the whole block alone.
   constexpr Slice take(Shape shape) { return (recompute == Recompute::block ? scratch : kept).take(shape); }

@@ -18,8 +18,9 @@ struct ProductWidths {
   std::int64_t in, out;
 };
 
-/// The products of a part with its weights, in an order that the part chooses. Each rounds three tensors: its input,
-/// its weights and the gradient of its result.   @tparam scalable whether the part's products may be in fp8 at all
+/// The products of a part with its weights, in an order that the part chooses. Of each three tensors are rounded: its
+/// input, its weights and the gradient of its result.   @tparam scalable whether the part's products may be in fp8 at
+/// all
 template <class R, int n, bool scalable = true> struct ScaledProducts {
   static constexpr bool present = scales_products<typename R::precision> && scalable;
   static constexpr int tensors_of_product = 3, numbers_of_product = 16;  ///< runtime/kernels/scaled_products.hpp

@@ -48,7 +48,7 @@ template <class R> struct SelfAttention {
 
   using Scaled = ScaledProducts<R, 2>;
   static constexpr int qkv_product = 0, out_product = 1;
-  static constexpr ProductWidths products[]{{D, QKV}, {Q, D}};
+  static constexpr ProductWidths products[2]{{D, QKV}, {Q, D}};
   static constexpr bool Recompute::*first_product = &Recompute::qkv;  ///< which computes it again
   static constexpr int first_maximum = 0;                             ///< of those of the block
   using ReadsRounded = SelfAttention;
