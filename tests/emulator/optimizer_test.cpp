@@ -84,7 +84,98 @@ template <class Update> void check_bits(const Update& update, int n_state = 2) {
       }
 }
 
+/// Runs of several lengths, dtypes and rates: more of one kind than a kernel has room for.
+struct ManyRuns {
+  std::vector<Buffers> buffers;
+  const UpdateDecision decision{.gradient_scale = 0.3, .update = 5};
+  ManyRuns() {
+    for (int i = 0; i < 60; ++i) {
+      const Dtypes& dtypes = i % 2 == 0 ? in_use[0] : in_use[i % 3 == 0 ? 2 : 6];
+      buffers.emplace_back(dtypes, i % 7 == 0 ? 64 * 71 : 64 * (1 + i % 5), 0.5);
+    }
+  }
+  /// @param f (run, how often its rate counts, terms)
+  template <class F> void for_each(const F& f) {
+    for (int i = 0; i < std::ssize(buffers); ++i) {
+      UpdateTerms terms{.decision = &decision, .rate_times = 1.0 + i % 3};
+      f(buffers[i].run(static_cast<std::uint64_t>(64 * i)), 0.1 * (i % 4), terms);
+    }
+  }
+  std::vector<std::vector<std::vector<std::byte>>> bytes() const {
+    std::vector<std::vector<std::vector<std::byte>>> all;
+    for (const Buffers& of : buffers) all.push_back(of.bytes);
+    return all;
+  }
+};
+
+/// `update(queue, run, weight decay, terms)` of each run, together and one behind the other.
+template <class Update> void check_together(const Update& update) {
+  ManyRuns expected;
+  expected.for_each([&](const ElementUpdate& run, double decay, const UpdateTerms& terms) {
+    update(cuda::Queue{}, run, decay, terms);
+  });
+  for_each_schedule([&] {
+    ManyRuns actual;
+    update_together(cuda::Queue{}, [&](auto queue) {
+      actual.for_each(
+          [&](const ElementUpdate& run, double decay, const UpdateTerms& terms) { update(queue, run, decay, terms); });
+    });
+    CHECK((actual.bytes() == expected.bytes()));
+  });
+}
+ElementUpdate with_state(ElementUpdate run, std::size_t k) {
+  run.state = {run.state[k]};
+  return run;
+}
+
 }  // namespace
+
+TEST_CASE("updates of many runs together have the bits of one behind the other", "[optimizer]") {
+  check_together([](auto queue, const ElementUpdate& run, double decay, const UpdateTerms& terms) {
+    adamw(queue, run, {1e-2, 0.9, 0.95, 1e-8, decay}, terms);
+  });
+}
+
+TEST_CASE("updates of the same elements keep their order, whatever waits", "[optimizer]") {
+  SECTION("one of each rule") {
+    check_together([](auto queue, const ElementUpdate& run, double decay, const UpdateTerms& terms) {
+      lion(queue, with_state(run, 0), {1e-3, 0.9, 0.99, decay}, terms);
+      move_average(queue, with_state(run, 1), {0.75}, terms);
+    });
+  }
+  SECTION("two of one rule") {
+    check_together([](auto queue, const ElementUpdate& run, double decay, const UpdateTerms& terms) {
+      for (const double rate : {1e-2, 3e-2}) adamw(queue, run, {rate, 0.9, 0.95, 1e-8, decay}, terms);
+    });
+  }
+  SECTION("with another one between two of a rule") {
+    check_together([](auto queue, const ElementUpdate& run, double decay, const UpdateTerms& terms) {
+      for (const double rate : {1e-3, 3e-3}) {
+        lion(queue, with_state(run, 0), {rate, 0.9, 0.99, decay}, terms);
+        move_average(queue, with_state(run, 1), {0.75}, terms);
+      }
+    });
+  }
+  SECTION("with a kernel that is no update between them") {
+    check_together([](auto queue, const ElementUpdate& run, double decay, const UpdateTerms& terms) {
+      sgd(queue, with_state(run, 0), {1e-2, 0.9, true, decay}, terms);
+      scale(queue, run.master, 0.5, run.master);
+      sgd(queue, with_state(run, 1), {1e-2, 0.9, false, decay}, terms);
+    });
+  }
+}
+
+TEST_CASE("updates that have not been started when f fails never are", "[optimizer]") {
+  const UpdateDecision decision{.gradient_scale = 0.3, .update = 5};
+  const Buffers before(in_use[0], 64, 1);
+  Buffers after(in_use[0], 64, 1);
+  const auto fail = [&](auto queue) {
+    adamw(queue, after.run(0), {1e-2, 0.9, 0.95, 1e-8, 0.1}, {.decision = &decision});
+    throw std::runtime_error("as an update of one's own may");
+  };
+  CHECK_THROWS_AS(update_together(cuda::Queue{}, fail), std::runtime_error);
+  CHECK((after.bytes == before.bytes));
+}
 
 TEST_CASE("AdamW on a GPU has the bits of the CPU", "[optimizer]") {
   check_bits([](auto queue, const ElementUpdate& run, const UpdateTerms& terms) {

@@ -29,27 +29,30 @@ template <Recipe R> double time_of_steps(double of_copy) {
   return timeline.end();
 }
 
-/// The share of what its copies take by which steps are longer, where each takes as long as two kernels: copies which
-/// Plain has, too, those of token ids, are left out.
-template <Recipe R> double share_in_sight() {
-  constexpr double of_copy = 2, so_long_that_nothing_else_counts = 1e6;
+/// The share of what its copies take by which steps are longer: copies which Plain has, too, those of token ids, are
+/// left out.
+template <Recipe R> double share_in_sight(double of_copy) {
+  constexpr double so_long_that_nothing_else_counts = 1e6;
   const auto longer = [](double copy) { return time_of_steps<R>(copy) - time_of_steps<Plain>(copy); };
   const double copies_in_turn = longer(so_long_that_nothing_else_counts) / so_long_that_nothing_else_counts;
   CHECK(copies_in_turn > 40);
   CHECK(longer(of_copy) >= 0);
   return longer(of_copy) / (copies_in_turn * of_copy);
 }
+/// In kernels, so that copies take no longer than what computes beside them. A block's activations have many kernels;
+/// a unit's state, which takes four copies to come and go, has the one that updates it.
+constexpr double of_activations = 2, of_state = 0.25;
 
 }  // namespace
 
 TEST_CASE("activations leave and come back behind the kernels of a GPU") {
-  CHECK(share_in_sight<ActivationsOnHost<Plain>>() < 0.05);
+  CHECK(share_in_sight<ActivationsOnHost<Plain>>(of_activations) < 0.05);
 }
 TEST_CASE("the optimiser's state comes and goes behind the kernels of a GPU, but for that of the first unit") {
-  CHECK(share_in_sight<StateOnHost<Plain>>() < 0.2);
+  CHECK(share_in_sight<StateOnHost<Plain>>(of_state) < 0.2);
 }
 TEST_CASE("activations, state and parameters on the host hardly hold up a GPU together") {
-  CHECK(share_in_sight<KeptOnHost<Plain>>() < 0.2);
+  CHECK(share_in_sight<KeptOnHost<Plain>>(of_state) < 0.2);
 }
 TEST_CASE("a timeline has operations of a stream one behind the other, and of two side by side but for waits") {
   CUstream_st first, second;

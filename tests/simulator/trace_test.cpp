@@ -43,6 +43,19 @@ struct TracedStep {
   WorkSeconds seconds;
 };
 
+/// Of the first span of that name, what it has of which kind.
+std::vector<string> kernels_of(const Events& compute, const string& name) {
+  const auto span = std::ranges::find_if(compute, [&](const auto& event) { return name_of(event) == name; });
+  REQUIRE(span != compute.end());
+  constexpr const char* kinds[] = {"several", "products",  "attention", "elementwise",
+                                   "loss",    "optimizer", "copies",    "data"};
+  std::vector<string> kernels;
+  for (const Trace::Event& event : compute)
+    if (is_kernel(event) && lies_in(event, *span))
+      kernels.push_back(event.what + (": " + string(kinds[static_cast<int>(event.work)])));
+  return kernels;
+}
+
 /// The second step.
 template <class R> TracedStep traced_step(const Schedule& schedule = {}) {
   Simulator::the().set_schedule(schedule);
@@ -95,22 +108,24 @@ TEST_CASE("a trace of a GPU has every kernel, product and copy of a step, within
 TEST_CASE("the kernels of a unit lie in its span of a GPU's trace, one behind the other, with their kinds of work") {
   const TracedStep step = traced_step<OnGpu<Small<gpt2_like>>>();
   const Events compute = of_row(step.events, TraceRow::compute);
-  const auto forward = std::ranges::find_if(compute, [](const auto& event) { return name_of(event) == "forward 1"; });
-  REQUIRE(forward != compute.end());
-  const auto kind_of = [](Work work) {
-    constexpr const char* kinds[] = {"several", "products",  "attention", "elementwise",
-                                     "loss",    "optimizer", "copies",    "data"};
-    return string(kinds[static_cast<int>(work)]);
-  };
-  std::vector<string> kernels;
-  for (const Trace::Event& event : compute)
-    if (is_kernel(event) && lies_in(event, *forward)) kernels.push_back(event.what + (": " + kind_of(event.work)));
-  CHECK(kernels == std::vector<string>{"layer_norm: elementwise", "linear: products", "reference_attention: attention",
-                                       "linear_add: products", "dropout_add: elementwise", "layer_norm: elementwise",
-                                       "linear: products", "gelu_tanh: elementwise", "linear_add: products",
-                                       "dropout_add: elementwise"});
+  CHECK(kernels_of(compute, "forward 1") ==
+        std::vector<string>{"layer_norm: elementwise", "linear: products", "reference_attention: attention",
+                            "linear_add: products", "dropout_add: elementwise", "layer_norm: elementwise",
+                            "linear: products", "gelu_tanh: elementwise", "linear_add: products",
+                            "dropout_add: elementwise"});
   for (std::size_t i = 1; i < compute.size(); ++i)
     if (is_kernel(compute[i]) && is_kernel(compute[i - 1])) CHECK(compute[i - 1].end <= compute[i].begin);
+}
+
+TEST_CASE("a GPU updates the parameters of a unit by one kernel, however many runs of a class it has") {
+  const TracedStep step = traced_step<OnGpu<Small<gpt2_like>>>();
+  for (const Events compute = of_row(step.events, TraceRow::compute);
+       const char* unit : {"update 0", "update 1", "update 2"}) {
+    const auto of_unit = std::ranges::find_if(compute, [&](const auto& event) { return name_of(event) == unit; });
+    REQUIRE(of_unit != compute.end());
+    CHECK(kernels_of(compute, unit) == std::vector<string>{"adamw: optimizer"});
+    CHECK(microseconds(*of_unit) == 1);
+  }
 }
 
 TEST_CASE("the kinds of work of a GPU's step add up to its time") {

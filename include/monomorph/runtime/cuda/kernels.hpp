@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <monomorph/runtime/cuda/queue.hpp>
+#include <monomorph/runtime/cuda/update_queue.hpp>
 #include <monomorph/runtime/kernels/attention.hpp>
 #include <monomorph/runtime/kernels/cross_entropy.hpp>
 #include <monomorph/runtime/kernels/distillation.hpp>
@@ -130,14 +131,15 @@ void cross_entropy(Queue queue, const TokenLogits& logits, const LossTerms& term
 void distillation_loss(Queue queue, const TaughtLogits& logits, const DistillationTerms& terms);
 
 // Updates of parameters, and the norm of gradients.
-void adamw(Queue queue, const ElementUpdate& run, const AdamWCoefficients& coefficients, const UpdateTerms& terms);
-void sgd(Queue queue, const ElementUpdate& run, const SgdCoefficients& coefficients, const UpdateTerms& terms);
-void lion(Queue queue, const ElementUpdate& run, const LionCoefficients& coefficients, const UpdateTerms& terms);
-void momentum_mean(Queue queue, const ElementUpdate& run, const MomentumCoefficients& coefficients,
+void adamw(UpdateQueue queue, const ElementUpdate& run, const AdamWCoefficients& coefficients,
+           const UpdateTerms& terms);
+void sgd(UpdateQueue queue, const ElementUpdate& run, const SgdCoefficients& coefficients, const UpdateTerms& terms);
+void lion(UpdateQueue queue, const ElementUpdate& run, const LionCoefficients& coefficients, const UpdateTerms& terms);
+void momentum_mean(UpdateQueue queue, const ElementUpdate& run, const MomentumCoefficients& coefficients,
                    const UpdateTerms& terms);
-void step_along(Queue queue, const ElementUpdate& run, const DirectionCoefficients& coefficients,
+void step_along(UpdateQueue queue, const ElementUpdate& run, const DirectionCoefficients& coefficients,
                 const UpdateTerms& terms);
-void move_average(Queue queue, const ElementUpdate& run, const AverageCoefficients& coefficients,
+void move_average(UpdateQueue queue, const ElementUpdate& run, const AverageCoefficients& coefficients,
                   const UpdateTerms& terms);
 void orthogonalize(Queue queue, View matrix, View workspace, double squared_scale, std::int64_t iterations);
 void add_to_norm(Queue queue, View x, GradientNorm order, PartialGradientNorm* norm);

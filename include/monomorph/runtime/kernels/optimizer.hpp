@@ -62,6 +62,18 @@ struct AverageCoefficients {
   double decay;
 };
 
+/// A device that can start the updates of several runs as one kernel: join_updates(queue, f) calls f with a queue of
+/// updates, which may wait until f returns.
+template <class Queue> concept JoinsUpdates = requires(Queue queue, void (*f)(Queue)) { join_updates(queue, f); };
+
+/// Calls f with the queue for updates of runs whose elements no other of them has, but where one follows another in f.
+template <class Queue, class F> void update_together(Queue queue, F&& f) {
+  if constexpr (JoinsUpdates<Queue>)
+    join_updates(queue, f);
+  else
+    f(queue);
+}
+
 /// Some of a run's elements, as they are computed with: in fp64 if the master is, in fp32 otherwise.
 template <class S> struct UpdateChunk {
   std::int64_t n;

@@ -79,10 +79,12 @@ template <Recipe R> class OptimizerStore {
   /// In the place of the shard's gradients comes what is to be transformed.
   void prepare(int u, const Hparams& hparams, const UpdateTerms& terms) {
     const UnitState& unit = on_device(u);
-    for (const plan::UpdateRun& run : unit.runs)
-      if (update_scope<Optimizer>(run.parameter_class) == UpdateScope::matrices)
-        Optimizer::prepare(queue_, element_update(unit, run, unit.gradient, state_buffers<Optimizer>, seed_), hparams,
-                           terms);
+    update_together(queue_, [&](auto queue) {
+      for (const plan::UpdateRun& run : unit.runs)
+        if (update_scope<Optimizer>(run.parameter_class) == UpdateScope::matrices)
+          Optimizer::prepare(queue, element_update(unit, run, unit.gradient, state_buffers<Optimizer>, seed_), hparams,
+                             terms);
+    });
   }
   /// Transforms the matrices among a unit's whole gradients.
   void transform(int u, const Hparams& hparams) const {
@@ -99,14 +101,16 @@ template <Recipe R> class OptimizerStore {
     const UnitState& unit = on_device(u);
     if constexpr (on_host)
       if (const int next = next_trained(u); next < n_units) fetch(next);  // on its way while u is updated
-    for (const plan::UpdateRun& run : unit.runs) {
-      ElementUpdate update = element_update(unit, run, direction(u), state_buffers<Optimizer>, seed_);
-      if constexpr (plan::has_groups<R>) update.multipliers = plan::multipliers<R>(u, run.group);
-      if (is_optimized(run.parameter_class))
-        Optimizer::update(queue_, update, hparams, terms);
-      else
-        update_state(update);
-    }
+    update_together(queue_, [&](auto queue) {
+      for (const plan::UpdateRun& run : unit.runs) {
+        ElementUpdate update = element_update(unit, run, direction(u), state_buffers<Optimizer>, seed_);
+        if constexpr (plan::has_groups<R>) update.multipliers = plan::multipliers<R>(u, run.group);
+        if (is_optimized(run.parameter_class))
+          Optimizer::update(queue, update, hparams, terms);
+        else
+          update_state(update);
+      }
+    });
     if constexpr (on_host) put_back(u);
   }
   void round_parameters() const {

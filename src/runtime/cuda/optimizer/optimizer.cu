@@ -1,6 +1,3 @@
-#include <monomorph/runtime/cuda/kernels.hpp>
-#include <monomorph/runtime/machine/kernel_span.hpp>
-
 #include "runtime/cuda/optimizer/update_elements.hpp"
 
 #include <cmath>
@@ -23,6 +20,8 @@ struct OwesNothing {
 };
 
 struct AdamW {
+  using Coefficients = AdamWCoefficients;
+  static constexpr const char* name = "adamw";
   static constexpr int n_state = 2;
   static constexpr Writes writes = Writes::master;
   template <class S> struct Factors { S scale, bound, keep1, take1, keep2, take2, decay, rate, epsilon, unbias2; };
@@ -66,6 +65,8 @@ struct AdamW {
 };
 
 struct Sgd : OwesNothing {
+  using Coefficients = SgdCoefficients;
+  static constexpr const char* name = "sgd";
   static constexpr int n_state = 1;
   static constexpr Writes writes = Writes::master;
   template <class S> struct Factors { S scale, bound, rate, keep, decay, straight, along; };
@@ -89,6 +90,8 @@ struct Sgd : OwesNothing {
 };
 
 struct Lion : OwesNothing {
+  using Coefficients = LionCoefficients;
+  static constexpr const char* name = "lion";
   static constexpr int n_state = 1;
   static constexpr Writes writes = Writes::master;
   template <class S> struct Factors { S scale, bound, keep1, take1, keep2, take2, rate, decay; };
@@ -115,6 +118,8 @@ struct Lion : OwesNothing {
 };
 
 struct MomentumMean : OwesNothing {
+  using Coefficients = MomentumCoefficients;
+  static constexpr const char* name = "momentum_mean";
   static constexpr int n_state = 1;
   static constexpr Writes writes = Writes::gradient;
   template <class S> struct Factors {
@@ -135,6 +140,8 @@ struct MomentumMean : OwesNothing {
 };
 
 struct StepAlong : OwesNothing {
+  using Coefficients = DirectionCoefficients;
+  static constexpr const char* name = "step_along";
   static constexpr int n_state = 0;
   static constexpr Writes writes = Writes::master;
   template <class S> struct Factors { S scale, bound, rate, decay; };
@@ -151,6 +158,8 @@ struct StepAlong : OwesNothing {
 };
 
 struct MovingAverage : OwesNothing {
+  using Coefficients = AverageCoefficients;
+  static constexpr const char* name = "move_average";
   static constexpr int n_state = 1;
   static constexpr Writes writes = Writes::state;
   template <class S> struct Factors { S scale, bound, keep, take; };
@@ -166,34 +175,15 @@ struct MovingAverage : OwesNothing {
   }
 };
 
+template <class... Rules> void update_by_one_of(Queue queue, std::span<const Update> updates) {
+  const Coefficients& told = updates.front().coefficients;
+  ((std::holds_alternative<typename Rules::Coefficients>(told) ? update_runs<Rules>(queue, updates) : void()), ...);
+}
+
 }  // namespace
 
-void adamw(Queue queue, const ElementUpdate& run, const AdamWCoefficients& coefficients, const UpdateTerms& terms) {
-  const KernelSpan span(Work::optimizer, "adamw", queue.stream);
-  update_run<AdamW>(queue, run, coefficients, terms);
-}
-void sgd(Queue queue, const ElementUpdate& run, const SgdCoefficients& coefficients, const UpdateTerms& terms) {
-  const KernelSpan span(Work::optimizer, "sgd", queue.stream);
-  update_run<Sgd>(queue, run, coefficients, terms);
-}
-void lion(Queue queue, const ElementUpdate& run, const LionCoefficients& coefficients, const UpdateTerms& terms) {
-  const KernelSpan span(Work::optimizer, "lion", queue.stream);
-  update_run<Lion>(queue, run, coefficients, terms);
-}
-void momentum_mean(Queue queue, const ElementUpdate& run, const MomentumCoefficients& coefficients,
-                   const UpdateTerms& terms) {
-  const KernelSpan span(Work::optimizer, "momentum_mean", queue.stream);
-  update_run<MomentumMean>(queue, run, coefficients, terms);
-}
-void step_along(Queue queue, const ElementUpdate& run, const DirectionCoefficients& coefficients,
-                const UpdateTerms& terms) {
-  const KernelSpan span(Work::optimizer, "step_along", queue.stream);
-  update_run<StepAlong>(queue, run, coefficients, terms);
-}
-void move_average(Queue queue, const ElementUpdate& run, const AverageCoefficients& coefficients,
-                  const UpdateTerms& terms) {
-  const KernelSpan span(Work::optimizer, "move_average", queue.stream);
-  update_run<MovingAverage>(queue, run, coefficients, terms);
+void start_updates(Queue queue, std::span<const Update> updates) {
+  update_by_one_of<AdamW, Sgd, Lion, MomentumMean, StepAlong, MovingAverage>(queue, updates);
 }
 
 }  // namespace monomorph::cuda

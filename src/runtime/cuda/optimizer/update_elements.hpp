@@ -4,15 +4,18 @@
 #include "runtime/cuda/launch/launch.hpp"
 #include "runtime/cuda/launch/pack.hpp"
 #include "runtime/cuda/optimizer/stochastic_rounding.hpp"
+#include "runtime/cuda/optimizer/updates.hpp"
 
 #include <monomorph/core/extremes.hpp>
-#include <monomorph/runtime/kernels/optimizer.hpp>
+#include <monomorph/runtime/machine/kernel_span.hpp>
 
+#include <algorithm>
 #include <stdexcept>
 #include <type_traits>
 
-/// Updates of a run of elements, in one pass over its buffers. A rule says how an element changes:
+/// Updates of runs of elements, in one pass over their buffers. A rule says how an element changes:
 ///
+///   static constexpr const char* name;
 ///   static constexpr int n_state;                    buffers of state
 ///   static constexpr Writes writes;
 ///   template <class S> struct Factors;               what the elements of an update share, of type S
@@ -41,6 +44,18 @@ template <class G, class M, class State, int n_state> struct UpdateBuffers {
   DType rounded_dtype;
   std::int64_t n;
   NoiseStream noise;  ///< without the update's number, which is not known yet
+
+  static UpdateBuffers of(const ElementUpdate& run) {
+    UpdateBuffers buffers{.gradient = run.gradient.as<G>(),
+                          .master = run.master.as<M>(),
+                          .state = {},
+                          .rounded = run.rounded.present() ? run.rounded.data : nullptr,
+                          .rounded_dtype = run.rounded.dtype,
+                          .n = run.master.elements(),
+                          .noise = {run.noise_key[0], run.noise_key[1], run.first}};
+    for (int k = 0; k < n_state; ++k) buffers.state[k] = run.state[k].template as<State>();
+    return buffers;
+  }
 };
 
 /// Some of the gradient, master and state, of one access each, as they are stored.
@@ -149,24 +164,54 @@ template <class Rule, class S, class G, class M, class State> struct Updater {
   }
 };
 
+/// The runs of a kernel: each has some blocks of its own, one behind the other.
+template <class Buffers, class Coefficients> struct RunTable {
+  static constexpr std::size_t capacity = 24;
+  struct Run {
+    Buffers buffers;
+    Coefficients coefficients;
+    UpdateTerms terms;
+    unsigned first_block;
+  };
+  Run runs[capacity];
+  int n = 0;
+  unsigned n_blocks = 0;
+  void add(const Buffers& buffers, const Coefficients& coefficients, const UpdateTerms& terms, unsigned blocks) {
+    runs[n++] = {buffers, coefficients, terms, n_blocks};
+    n_blocks += blocks;
+  }
+  __device__ unsigned blocks_of(int run) const {
+    return (run + 1 < n ? runs[run + 1].first_block : n_blocks) - runs[run].first_block;
+  }
+  __device__ int run_of(unsigned block) const {
+    int run = 0;
+    while (run + 1 < n && runs[run + 1].first_block <= block) ++run;
+    return run;
+  }
+};
+
 template <class Updater, class Rule, class Coefficients>
 __global__ void __launch_bounds__(update_threads)
-    update_elements(typename Updater::Buffers run, Coefficients coefficients, UpdateTerms terms) {
+    update_elements(const __grid_constant__ RunTable<typename Updater::Buffers, Coefficients> table) {
   struct Shared {
     typename Updater::Factors factors;
   };
-  const UpdateDecision& decision = *terms.decision;
+  const int place = table.run_of(blockIdx.x);
+  const auto& run = table.runs[place];
+  const UpdateDecision& decision = *run.terms.decision;
   if (!decision.applies) return;
   auto& shared = block_memory<Shared>();
   if (threadIdx.x == 0)
-    shared.factors =
-        Rule::template factors<std::remove_cvref_t<decltype(shared.factors.scale)>>(coefficients, terms, decision);
+    shared.factors = Rule::template factors<std::remove_cvref_t<decltype(shared.factors.scale)>>(run.coefficients,
+                                                                                                 run.terms, decision);
   __syncthreads();
   const typename Updater::Factors factors = shared.factors;
-  const std::int64_t threads = static_cast<std::int64_t>(gridDim.x) * update_threads;
-  for (std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * update_threads + threadIdx.x;
-       Updater::first_of(thread) < run.n; thread += threads)
-    Updater::change_packs(factors, run, Updater::first_of(thread), decision.update);
+  const typename Updater::Buffers buffers = run.buffers;
+  const std::int64_t block = blockIdx.x - run.first_block,
+                     threads = static_cast<std::int64_t>(table.blocks_of(place)) * update_threads;
+  for (std::int64_t thread = block * update_threads + threadIdx.x; Updater::first_of(thread) < buffers.n;
+       thread += threads)
+    Updater::change_packs(factors, buffers, Updater::first_of(thread), decision.update);
 }
 
 [[noreturn]] inline void refuse_run() {
@@ -182,39 +227,44 @@ inline unsigned update_blocks(std::int64_t n, std::int64_t block_elements) {
   return static_cast<unsigned>(smaller_of(all, larger_of(many, all / turns)));
 }
 
-template <class Rule, class S, class G, class M, class State, class Coefficients>
-void start_update(Queue queue, const ElementUpdate& run, const Coefficients& coefficients, const UpdateTerms& terms) {
-  using Update = Updater<Rule, S, G, M, State>;
-  constexpr std::int64_t block_elements = std::int64_t{update_threads} * update_width * Update::n_packs;
-  typename Update::Buffers buffers{};
-  buffers.gradient = run.gradient.as<G>();
-  buffers.master = run.master.as<M>();
-  for (int k = 0; k < Update::n_state; ++k) buffers.state[k] = run.state[k].template as<State>();
-  buffers.rounded = run.rounded.present() ? run.rounded.data : nullptr;
-  buffers.rounded_dtype = run.rounded.dtype;
-  buffers.n = run.master.elements();
-  buffers.noise = {run.noise_key[0], run.noise_key[1], run.first};
-  UpdateTerms on_gpu = terms;
-  on_gpu.of_run = read_before_run(terms.of_run);
-  launch(update_elements<Update, Rule, Coefficients>, {update_blocks(buffers.n, block_elements), update_threads}, queue,
-         buffers, coefficients, on_gpu);
+/// The first updates, as many as a table has room for, as one kernel.   @return the others
+template <class Rule, class S, class G, class M, class State>
+std::span<const Update> start_table(Queue queue, std::span<const Update> updates) {
+  using Updating = Updater<Rule, S, G, M, State>;
+  using Buffers = typename Updating::Buffers;
+  using Told = typename Rule::Coefficients;
+  constexpr std::int64_t block_elements = std::int64_t{update_threads} * update_width * Updating::n_packs;
+  RunTable<Buffers, Told> table{};
+  static_assert(sizeof table <= 4096, "as many bytes of arguments has a kernel of any architecture");
+  const std::size_t n = std::min(updates.size(), table.capacity);
+  for (const Update& update : updates.first(n)) {
+    UpdateTerms on_gpu = update.terms;
+    on_gpu.of_run = read_before_run(on_gpu.of_run);
+    table.add(Buffers::of(update.run), std::get<Told>(update.coefficients), on_gpu,
+              update_blocks(update.run.master.elements(), block_elements));
+  }
+  launch(update_elements<Updating, Rule, Told>, {table.n_blocks, update_threads}, queue, table);
+  return updates.subspan(n);
+}
+template <class Rule, class S, class G, class M, class State>
+void start_tables(Queue queue, std::span<const Update> updates) {
+  while (!updates.empty()) updates = start_table<Rule, S, G, M, State>(queue, updates);
 }
 
 /// The same, once the dtype of the state is known.
-template <class Rule, class S, class G, class M, class Coefficients>
-void choose_state(Queue queue, const ElementUpdate& run, const Coefficients& coefficients, const UpdateTerms& terms) {
+template <class Rule, class S, class G, class M> void choose_state(Queue queue, std::span<const Update> updates) {
+  const ElementUpdate& run = updates.front().run;
   if (Rule::n_state == 0 || run.state[0].dtype == run.master.dtype)
-    return start_update<Rule, S, G, M, M>(queue, run, coefficients, terms);
+    return start_tables<Rule, S, G, M, M>(queue, updates);
   if constexpr (Rule::n_state > 0 && std::is_same_v<M, float>)
-    if (run.state[0].dtype == DType::bf16)
-      return start_update<Rule, S, G, M, BFloat16>(queue, run, coefficients, terms);
+    if (run.state[0].dtype == DType::bf16) return start_tables<Rule, S, G, M, BFloat16>(queue, updates);
   refuse_run();
 }
 
-template <class Rule, class G, class Coefficients>
-void choose_master(Queue queue, const ElementUpdate& run, const Coefficients& coefficients, const UpdateTerms& terms) {
-  if (run.master.dtype == DType::fp32) return choose_state<Rule, float, G, float>(queue, run, coefficients, terms);
-  if (run.master.dtype == DType::bf16) return choose_state<Rule, float, G, BFloat16>(queue, run, coefficients, terms);
+template <class Rule, class G> void choose_master(Queue queue, std::span<const Update> updates) {
+  const DType master = updates.front().run.master.dtype;
+  if (master == DType::fp32) return choose_state<Rule, float, G, float>(queue, updates);
+  if (master == DType::bf16) return choose_state<Rule, float, G, BFloat16>(queue, updates);
   refuse_run();
 }
 
@@ -226,18 +276,18 @@ template <class Rule> bool is_whole(const ElementUpdate& run) {
   return whole;
 }
 
-/// Updates a run by a rule, if the step's decision, in the GPU's memory, applies.
-template <class Rule, class Coefficients>
-void update_run(Queue queue, const ElementUpdate& run, const Coefficients& coefficients, const UpdateTerms& terms) {
-  if (!run.master.present()) return;
-  if (!is_whole<Rule>(run)) refuse_run();
-  const DType gradient = run.gradient.dtype, master = run.master.dtype;
+/// Updates runs by a rule, if the step's decision, in the GPU's memory, applies.
+template <class Rule> void update_runs(Queue queue, std::span<const Update> updates) {
+  const KernelSpan span(Work::optimizer, Rule::name, queue.stream);
+  for (const Update& update : updates)
+    if (!is_whole<Rule>(update.run)) refuse_run();
+  const DType gradient = updates.front().run.gradient.dtype, master = updates.front().run.master.dtype;
   if (gradient == DType::fp64 && master == DType::fp64)
-    choose_state<Rule, double, double, double>(queue, run, coefficients, terms);
+    choose_state<Rule, double, double, double>(queue, updates);
   else if (gradient == DType::fp32)
-    choose_master<Rule, float>(queue, run, coefficients, terms);
+    choose_master<Rule, float>(queue, updates);
   else if (gradient == DType::bf16)
-    choose_master<Rule, BFloat16>(queue, run, coefficients, terms);
+    choose_master<Rule, BFloat16>(queue, updates);
   else
     refuse_run();
 }
