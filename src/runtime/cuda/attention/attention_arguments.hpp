@@ -36,7 +36,8 @@ template <class S> struct AttentionArguments {
   AttentionMask mask;
   const std::int32_t* document_starts;
   AttentionDropout dropout;
-  SoftCap<T> cap;  ///< of kernels for capped scores
+  bool caps_scores;
+  SoftCap<T> cap;
   SoftCapGradient<T> uncapped;
 
   __device__ RowMask row_mask(int sample) const {
@@ -70,6 +71,7 @@ AttentionArguments<S> arguments_of(Queue queue, const AttentionCall& call, const
           call.mask,
           on_device(queue, call.document_starts, shape.batch * shape.tokens),
           dropout,
+          shape.cap > 0,
           SoftCap<T>(shape.cap),
           SoftCapGradient<T>(shape.cap)};
 }
@@ -107,6 +109,30 @@ struct SeenByQuery {
   __device__ bool sees(int key) const { return key >= first && key < end; }
 };
 
+/// Products of queries and keys become scores. A cap takes them through the block's memory, of which a thread reads
+/// what it has written, one after the other: all in turn in registers would take those of kernels without a cap, too.
+/// The memory's weights have been read.
+template <class Tile, class S>
+__device__ void make_scores(const AttentionArguments<S>& call, TileMemory<Tile>& memory, TileProduct<Tile>& products) {
+  MONOMORPH_UNROLL
+  for (int i = 0; i < Tile::rows; ++i) {
+    MONOMORPH_UNROLL
+    for (int j = 0; j < Tile::rows; ++j) products[i][j] *= call.scale;
+  }
+  if (!call.caps_scores) return;
+  write_weights<Tile>(memory, products);
+  MONOMORPH_KEEP_LOOP
+  for (int at = 0; at < Tile::rows * Tile::rows; ++at) {
+    Compute<S>& score = weight_of_thread<Tile>(memory, at / Tile::rows, at % Tile::rows);
+    score = call.cap(score);
+  }
+  MONOMORPH_UNROLL
+  for (int i = 0; i < Tile::rows; ++i) {
+    MONOMORPH_UNROLL
+    for (int j = 0; j < Tile::rows; ++j) products[i][j] = weight_of_thread<Tile>(memory, i, j);
+  }
+}
+
 /// Calls f.operator()<S, Tile>() for a dtype and a number of features.
 template <class F> void in_attention_tile(DType dtype, std::int64_t features, F f) {
   in_element_type(dtype, [&]<class S>() {
@@ -120,15 +146,6 @@ template <class F> void in_attention_tile(DType dtype, std::int64_t features, F 
     else
       throw std::logic_error("attention takes heads of up to 256 features");
   });
-}
-
-/// Calls f.operator()<capped>(): that scores have a cap is known when kernels are compiled, as those without one have
-/// no registers to spare.
-template <class F> void with_or_without_cap(const AttentionShape& shape, F f) {
-  if (shape.cap > 0)
-    f.template operator()<true>();
-  else
-    f.template operator()<false>();
 }
 
 /// A block for each tile of each of `sequences`.

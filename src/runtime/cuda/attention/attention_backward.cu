@@ -39,18 +39,12 @@ template <class S> __device__ PhiloxKey dropout_of(const AttentionArguments<S>& 
   return call.dropout.drops ? call.dropout.query(sample, query) : PhiloxKey{};
 }
 
-template <bool capped, class S, class T = Compute<S>>
+template <class S, class T = Compute<S>>
 __device__ PairGradient<T> pair_gradient(const AttentionArguments<S>& call, const QueryTerms<T>& query,
                                          const PhiloxKey& dropped, int head, int key, T score, T dweight) {
   if (!query.seen.sees(key)) return {0, 0};
-  T p, slope = call.scale;
-  if constexpr (capped) {
-    const T bounded = call.cap(score * call.scale);
-    p = std::exp(bounded - query.lse);
-    slope = call.uncapped(bounded, slope);
-  } else {
-    p = std::exp(score * call.scale - query.lse);
-  }
+  const T p = std::exp(score - query.lse);
+  const T slope = call.caps_scores ? call.uncapped(score, call.scale) : call.scale;
   T factor = 1;
   if (call.dropout.drops) factor = call.dropout.template factor<T>(dropped, std::int64_t{head} * call.tokens + key);
   return {p * factor, p * (factor * dweight - query.delta) * slope};
@@ -74,7 +68,7 @@ __device__ void compute_delta(const AttentionArguments<S>& call, const TileRows<
   }
 }
 
-template <class S, class Tile, bool capped>
+template <class S, class Tile>
 __global__ void __launch_bounds__(tile_threads, Tile::blocks)
     query_gradients(const __grid_constant__ AttentionArguments<S> call) {
   auto& memory = block_memory<TileMemory<Tile>>();
@@ -96,6 +90,7 @@ __global__ void __launch_bounds__(tile_threads, Tile::blocks)
     const auto keys = tile_rows<Tile>(call, call.k, sample, kv_head, key);
     TileProduct<Tile> scores, dweights;
     multiply_rows<Tile>(memory, queries, keys, scores);
+    make_scores<Tile>(call, memory, scores);
     multiply_rows<Tile>(memory, douts, tile_rows<Tile>(call, call.v, sample, kv_head, key), dweights);
     MONOMORPH_UNROLL
     for (int i = 0; i < Tile::rows; ++i) {
@@ -103,7 +98,7 @@ __global__ void __launch_bounds__(tile_threads, Tile::blocks)
       MONOMORPH_UNROLL
       for (int j = 0; j < Tile::rows; ++j) {
         const int at = key + thread_x() + j * square;
-        scores[i][j] = pair_gradient<capped>(call, terms[i], dropped, head, at, scores[i][j], dweights[i][j]).score;
+        scores[i][j] = pair_gradient(call, terms[i], dropped, head, at, scores[i][j], dweights[i][j]).score;
       }
     }
     write_weights<Tile>(memory, scores);
@@ -118,7 +113,7 @@ __global__ void __launch_bounds__(tile_threads, Tile::blocks)
 template <class Tile> struct KeySums { TileSums<Tile> dk{}, dv{}; };
 
 /// Adds what a tile of queries of one head gives. Rows of products are keys, columns queries.
-template <bool capped, class Tile, class S>
+template <class Tile, class S>
 __device__ void add_queries(const AttentionArguments<S>& call, TileMemory<Tile>& memory, const RowMask& mask,
                             int sample, int head, int first_query, const TileRows<S>& keys, const TileRows<S>& values,
                             int first_key, KeySums<Tile>& sums) {
@@ -126,6 +121,7 @@ __device__ void add_queries(const AttentionArguments<S>& call, TileMemory<Tile>&
   const auto douts = tile_rows<Tile>(call, call.dout, sample, head, first_query);
   TileProduct<Tile> scores, dweights;
   multiply_rows<Tile>(memory, keys, queries, scores);
+  make_scores<Tile>(call, memory, scores);
   multiply_rows<Tile>(memory, values, douts, dweights);
   MONOMORPH_UNROLL
   for (int j = 0; j < Tile::rows; ++j) {
@@ -135,7 +131,7 @@ __device__ void add_queries(const AttentionArguments<S>& call, TileMemory<Tile>&
     MONOMORPH_UNROLL
     for (int i = 0; i < Tile::rows; ++i) {
       const int key = first_key + thread_y() + i * square;
-      const auto gradient = pair_gradient<capped>(call, terms, dropped, head, key, scores[i][j], dweights[i][j]);
+      const auto gradient = pair_gradient(call, terms, dropped, head, key, scores[i][j], dweights[i][j]);
       scores[i][j] = gradient.weight;
       dweights[i][j] = gradient.score;
     }
@@ -147,7 +143,7 @@ __device__ void add_queries(const AttentionArguments<S>& call, TileMemory<Tile>&
   add_weighted_rows<Tile>(memory, queries, sums.dk);
 }
 
-template <class S, class Tile, bool capped>
+template <class S, class Tile>
 __global__ void __launch_bounds__(tile_threads, 1) key_gradients(const __grid_constant__ AttentionArguments<S> call) {
   auto& memory = block_memory<TileMemory<Tile>>();
   const int sample = static_cast<int>(blockIdx.x) / call.kv_heads,
@@ -161,7 +157,7 @@ __global__ void __launch_bounds__(tile_threads, 1) key_gradients(const __grid_co
     for (int query = 0; query < call.tokens; query += Tile::side) {
       const KeyRange seen = seen_by_tile<Tile>(mask, query);
       if (seen.first < first_key + keys.n && first_key < seen.end)
-        add_queries<capped, Tile>(call, memory, mask, sample, head, query, keys, values, first_key, sums);
+        add_queries<Tile>(call, memory, mask, sample, head, query, keys, values, first_key, sums);
     }
   }
   const std::int64_t row = std::int64_t{sample} * call.tokens + first_key;
@@ -178,10 +174,8 @@ void start_backward(Queue queue, const AttentionCall& call, const AttentionDropo
     using T = Compute<S>;
     auto* delta = reinterpret_cast<T*>(workspace(queue, sequences * rows * static_cast<std::int64_t>(sizeof(T))));
     const auto arguments = arguments_of<S>(queue, call, dropout, delta);
-    with_or_without_cap(call.shape, [&]<bool capped>() {
-      launch(query_gradients<S, Tile, capped>, tiles_of<Tile>(sequences, rows), queue, arguments);
-      launch(key_gradients<S, Tile, capped>, tiles_of<Tile>(kv_sequences, rows), queue, arguments);
-    });
+    launch(query_gradients<S, Tile>, tiles_of<Tile>(sequences, rows), queue, arguments);
+    launch(key_gradients<S, Tile>, tiles_of<Tile>(kv_sequences, rows), queue, arguments);
   });
 }
 

@@ -57,7 +57,7 @@ __device__ ForwardRows<Tile> rows_of_thread(const AttentionArguments<S>& call, c
 }
 
 /// Takes the keys of a tile into the softmax, and shrinks the sums so far. Scores become weights of values.
-template <bool capped, class Tile, class S>
+template <class Tile, class S>
 __device__ void weigh(const AttentionArguments<S>& call, const ForwardRows<Tile>& rows, int head, int first_key,
                       TileProduct<Tile>& scores, RunningSoftmax<Tile>& softmax, TileSums<Tile>& sums) {
   using T = typename Tile::Number;
@@ -66,10 +66,7 @@ __device__ void weigh(const AttentionArguments<S>& call, const ForwardRows<Tile>
     MONOMORPH_UNROLL
     for (int j = 0; j < Tile::rows; ++j) {
       const bool sees = rows.seen[i].sees(first_key + thread_x() + j * square);
-      if constexpr (capped)
-        scores[i][j] = sees ? call.cap(scores[i][j] * call.scale) : -static_cast<T>(INFINITY);
-      else
-        scores[i][j] = sees ? scores[i][j] * call.scale : -static_cast<T>(INFINITY);
+      scores[i][j] = sees ? scores[i][j] : -static_cast<T>(INFINITY);
     }
     const T shrink = softmax.take(i, scores[i]);
     MONOMORPH_UNROLL
@@ -94,7 +91,7 @@ __device__ void write_lse(const AttentionArguments<S>& call, const RunningSoftma
   }
 }
 
-template <class S, class Tile, bool capped>
+template <class S, class Tile>
 __global__ void __launch_bounds__(tile_threads, Tile::blocks)
     attend(const __grid_constant__ AttentionArguments<S> call) {
   auto& memory = block_memory<TileMemory<Tile>>();
@@ -110,7 +107,8 @@ __global__ void __launch_bounds__(tile_threads, Tile::blocks)
   for (int key = static_cast<int>(seen.first) / Tile::side * Tile::side; key < seen.end; key += Tile::side) {
     TileProduct<Tile> scores;
     multiply_rows<Tile>(memory, queries, tile_rows<Tile>(call, call.k, sample, kv_head, key), scores);
-    weigh<capped, Tile>(call, rows, head, key, scores, softmax, sums);
+    make_scores<Tile>(call, memory, scores);
+    weigh<Tile>(call, rows, head, key, scores, softmax, sums);
     write_weights<Tile>(memory, scores);
     add_weighted_rows<Tile>(memory, tile_rows<Tile>(call, call.v, sample, kv_head, key), sums);
   }
@@ -122,10 +120,8 @@ __global__ void __launch_bounds__(tile_threads, Tile::blocks)
 void start_forward(Queue queue, const AttentionCall& call, const AttentionDropout& dropout) {
   if (!call.q.present()) return;
   in_attention_tile(call.q.dtype, call.shape.head_dim, [&]<class S, class Tile>() {
-    with_or_without_cap(call.shape, [&]<bool capped>() {
-      launch(attend<S, Tile, capped>, tiles_of<Tile>(call.shape.batch * call.shape.heads, call.shape.tokens), queue,
-             arguments_of<S>(queue, call, dropout));
-    });
+    launch(attend<S, Tile>, tiles_of<Tile>(call.shape.batch * call.shape.heads, call.shape.tokens), queue,
+           arguments_of<S>(queue, call, dropout));
   });
 }
 

@@ -97,13 +97,17 @@ __device__ void multiply_rows(TileMemory<Tile>& memory, const TileRows<S>& left,
   }
 }
 
+/// Where a thread's weight (i, j) lies.
+template <class Tile> __device__ typename Tile::Number& weight_of_thread(TileMemory<Tile>& memory, int i, int j) {
+  return memory.weights[thread_y() + i * square][thread_x() + j * square];
+}
+
 /// What each thread has of the weights, for all to read behind a barrier.
 template <class Tile> __device__ void write_weights(TileMemory<Tile>& memory, const TileProduct<Tile>& weights) {
   MONOMORPH_UNROLL
   for (int i = 0; i < Tile::rows; ++i) {
     MONOMORPH_UNROLL
-    for (int j = 0; j < Tile::rows; ++j)
-      memory.weights[thread_y() + i * square][thread_x() + j * square] = weights[i][j];
+    for (int j = 0; j < Tile::rows; ++j) weight_of_thread<Tile>(memory, i, j) = weights[i][j];
   }
 }
 

@@ -28,10 +28,12 @@ template <class T> struct Backward {
   Groups groups;
   Rows<const T> dy, x;
   const T* weight;
-  const S *mean, *rstd;
-  S per_feature;  ///< 1 / H
+  const S *mean, *rstd;  ///< the root-mean-square kind, which has no mean, reads rstd in its place
+  S per_feature;         ///< 1 / H
   S weight_offset;
   Rows<T> dx;
+  /// No argument of templates, which would make twice as many kernels for nvcc: all threads take the same branch.
+  Kind kind;
   bool add_to_dx;
   S* partial;     ///< of each block dweight, then dbias; null: neither is asked for
   int each_team;  ///< groups
@@ -41,19 +43,26 @@ template <class T> struct Backward {
 /// dweight and dbias of a pack of features.
 template <class S, int width> struct WeightSums { Pack<S, width> weight, bias; };
 
-template <Kind kind, class T> __device__ Statistics<Compute<T>> saved(const Backward<T>& b, int group) {
-  return {kind == Kind::layer ? b.mean[group] : Compute<T>(0), b.rstd[group]};
+/// Reads both and then chooses: around a branch nvcc puts the other accesses to a group in another order.
+template <class T> __device__ Statistics<Compute<T>> saved(const Backward<T>& b, int group) {
+  const auto mean = b.mean[group];
+  return {b.kind == Kind::layer ? mean : Compute<T>(0), b.rstd[group]};
+}
+
+/// mean(d), or 0 for the root-mean-square kind. It is chosen and not multiplied, as the sum may be infinite.
+template <class T> __device__ Compute<T> mean_d_of(const Backward<T>& b, Compute<T> sum_d) {
+  return b.kind == Kind::layer ? sum_d * b.per_feature : Compute<T>(0);
 }
 
 /// Adds a pack of one group to all sums.
-template <Kind kind, class S, int width, class T>
+template <class S, int width, class T>
 __device__ void add_pack(const Pack<T, width>& dy, const Pack<T, width>& x, const Pack<T, width>& weight,
                          S weight_offset, const Statistics<S>& of, S& sum_d, S& sum_dn, WeightSums<S, width>& sums) {
   MONOMORPH_UNROLL
   for (int i = 0; i < width; ++i) {
     const S incoming = converted<S>(dy.at[i]), n = (converted<S>(x.at[i]) - of.mean) * of.rstd;
     const S d = incoming * (converted<S>(weight.at[i]) + weight_offset);
-    if constexpr (kind == Kind::layer) sum_d += d;
+    sum_d += d;
     sum_dn += d * n;
     sums.weight.at[i] += incoming * n;
     sums.bias.at[i] += incoming;
@@ -134,14 +143,14 @@ template <int at_once, int packs, int width, class T> struct Held {
   Statistics<Compute<T>> of[at_once]{};
 };
 
-template <Kind kind, bool packed, int at_once, int packs, int width, class T>
+template <bool packed, int at_once, int packs, int width, class T>
 __device__ Held<at_once, packs, width, T> held(const Backward<T>& b, const Place<width>& place, int first) {
   Held<at_once, packs, width, T> held;
   MONOMORPH_UNROLL
   for (int g = 0; g < at_once; ++g) {
     const int group = first + g;
     if (group >= place.end) continue;
-    held.of[g] = saved<kind>(b, group);
+    held.of[g] = saved(b, group);
     const T* const dy = b.dy.data + b.groups.offset(group, b.dy.stride);
     const T* const x = b.x.data + b.groups.offset(group, b.x.stride);
     const T* const dx = b.dx.data + b.groups.offset(group, b.dx.stride);
@@ -156,7 +165,7 @@ __device__ Held<at_once, packs, width, T> held(const Backward<T>& b, const Place
 }
 
 /// @return for each group the thread's part of Σ d, then for each that of Σ d · n
-template <Kind kind, bool packed, int at_once, int packs, int width, class T>
+template <bool packed, int at_once, int packs, int width, class T>
 __device__ Pack<Compute<T>, 2 * at_once> add_held(const Backward<T>& b, const Place<width>& place,
                                                   Held<at_once, packs, width, T>& held,
                                                   WeightSums<Compute<T>, width> (&sums)[packs]) {
@@ -166,17 +175,21 @@ __device__ Pack<Compute<T>, 2 * at_once> add_held(const Backward<T>& b, const Pl
     const auto weight = group_pack<width, packed>(b.weight, place.column(p), b.groups.features);
     MONOMORPH_UNROLL
     for (int g = 0; g < at_once; ++g)
-      add_pack<kind>(held.dy[g][p].pack(), held.x[g][p].pack(), weight, b.weight_offset, held.of[g], totals.at[g],
-                     totals.at[at_once + g], sums[p]);
+      add_pack(held.dy[g][p].pack(), held.x[g][p].pack(), weight, b.weight_offset, held.of[g], totals.at[g],
+               totals.at[at_once + g], sums[p]);
   }
   return totals;
 }
 
 template <bool packed, int at_once, int packs, int width, class T>
 __device__ void write_gradients(const Backward<T>& b, const Place<width>& place, int first,
-                                Held<at_once, packs, width, T>& held, Pack<Compute<T>, 2 * at_once> means) {
+                                Held<at_once, packs, width, T>& held, const Pack<Compute<T>, 2 * at_once>& totals) {
+  Pack<Compute<T>, at_once> mean_d, mean_dn;
   MONOMORPH_UNROLL
-  for (auto& mean : means.at) mean *= b.per_feature;
+  for (int g = 0; g < at_once; ++g) {
+    mean_d.at[g] = mean_d_of(b, totals.at[g]);
+    mean_dn.at[g] = totals.at[at_once + g] * b.per_feature;
+  }
   MONOMORPH_UNROLL
   for (int p = 0; p < packs; ++p) {
     const auto weight = group_pack<width, packed>(b.weight, place.column(p), b.groups.features);
@@ -185,13 +198,13 @@ __device__ void write_gradients(const Backward<T>& b, const Place<width>& place,
       if (first + g >= place.end) continue;
       T* const dx = b.dx.data + b.groups.offset(first + g, b.dx.stride);
       write_gradient<packed>(b, held.dy[g][p].pack(), held.x[g][p].pack(), held.before[g][p].pack(), weight, held.of[g],
-                             means.at[g], means.at[at_once + g], dx, place.column(p));
+                             mean_d.at[g], mean_dn.at[g], dx, place.column(p));
     }
   }
 }
 
 /// @tparam at_once groups that a team reads before it computes, so that many accesses are under way
-template <Kind kind, bool in_block, int packs, int at_once, bool packed, int width, class T>
+template <bool in_block, int packs, int at_once, bool packed, int width, class T>
 __global__ void __launch_bounds__(threads_of_block(in_block, packs),
                                   threads_at_once<T>(in_block, packs) / threads_of_block(in_block, packs))
     backward(Backward<T> b) {
@@ -199,8 +212,8 @@ __global__ void __launch_bounds__(threads_of_block(in_block, packs),
   WeightSums<Compute<T>, width> sums[packs]{};
   // All teams of a warp come to its sums equally often, whether they have a group left or not.
   for (int done = 0; done < b.each_team; done += at_once) {
-    auto groups = held<kind, packed, at_once, packs>(b, place, place.first + done);
-    const auto own = add_held<kind, packed>(b, place, groups, sums);
+    auto groups = held<packed, at_once, packs>(b, place, place.first + done);
+    const auto own = add_held<packed>(b, place, groups, sums);
     const auto totals = in_block ? block_total(own, done / at_once % 2) : lanes_total(own, b.team);
     write_gradients<packed>(b, place, place.first + done, groups, totals);
   }
@@ -214,7 +227,7 @@ __global__ void __launch_bounds__(threads_of_block(in_block, packs),
 
 /// Groups longer than the registers of a block: they are read twice, and what a block has found lies in memory, where
 /// each thread adds to its own features.
-template <Kind kind, bool packed, int width, class T>
+template <bool packed, int width, class T>
 __global__ void __launch_bounds__(most_threads, 1) backward_long(Backward<T> b) {
   using S = Compute<T>;
   const int features = b.groups.features, step = b.team * width;
@@ -224,7 +237,7 @@ __global__ void __launch_bounds__(most_threads, 1) backward_long(Backward<T> b) 
     const T* const dy = b.dy.data + b.groups.offset(group, b.dy.stride);
     const T* const x = b.x.data + b.groups.offset(group, b.x.stride);
     T* const dx = b.dx.data + b.groups.offset(group, b.dx.stride);
-    const Statistics<S> of = saved<kind>(b, group);
+    const Statistics<S> of = saved(b, group);
     Pack<S, 2> totals{};
     for (int column = place.column(0); column < features; column += step) {
       WeightSums<S, width> sums{};
@@ -232,13 +245,13 @@ __global__ void __launch_bounds__(most_threads, 1) backward_long(Backward<T> b) 
         sums.weight = group_pack<width, false>(const_cast<const S*>(partial), column, features);
         sums.bias = group_pack<width, false>(const_cast<const S*>(partial) + features, column, features);
       }
-      add_pack<kind>(group_pack<width, packed>(dy, column, features), group_pack<width, packed>(x, column, features),
-                     group_pack<width, packed>(b.weight, column, features), b.weight_offset, of, totals.at[0],
-                     totals.at[1], sums);
+      add_pack(group_pack<width, packed>(dy, column, features), group_pack<width, packed>(x, column, features),
+               group_pack<width, packed>(b.weight, column, features), b.weight_offset, of, totals.at[0], totals.at[1],
+               sums);
       if (b.partial != nullptr) write_partial(sums, b.partial, column, features);
     }
     totals = block_total(totals, (group - place.first) % 2);
-    const S mean_d = totals.at[0] * b.per_feature, mean_dn = totals.at[1] * b.per_feature;
+    const S mean_d = mean_d_of(b, totals.at[0]), mean_dn = totals.at[1] * b.per_feature;
     for (int column = place.column(0); column < features; column += step) {
       const auto before =
           b.add_to_dx ? group_pack<width, packed>(const_cast<const T*>(dx), column, features) : Pack<T, width>{};
@@ -287,32 +300,31 @@ void run(Queue queue, void (*kernel)(Backward<T>), Backward<T> b, int threads, i
 }
 
 /// @tparam at_once groups that a team reads before it computes
-template <Kind kind, bool in_block, int packs, int at_once, bool packed, int width, class T>
+template <bool in_block, int packs, int at_once, bool packed, int width, class T>
 void run_held(Queue queue, const Backward<T>& b, int threads, int team, const WeightGradients& to) {
-  run(queue, backward<kind, in_block, packs, at_once, packed, width, T>, b, threads, team,
+  run(queue, backward<in_block, packs, at_once, packed, width, T>, b, threads, team,
       threads_at_once<T>(in_block, packs), to);
 }
 
-template <Kind kind, bool packed, int width, class T>
-void start(Queue queue, const Backward<T>& b, const WeightGradients& to) {
+template <bool packed, int width, class T> void start(Queue queue, const Backward<T>& b, const WeightGradients& to) {
   constexpr int four = packed ? 4 : 2, two = packed ? 2 : 1;  // views that are not aligned need registers, too
   const int packs = ceil_div(b.groups.features, width);
   if (packs <= warp_lanes) {
-    run_held<kind, false, 1, four, packed, width>(queue, b, warps_threads, lanes_for(packs), to);
+    run_held<false, 1, four, packed, width>(queue, b, warps_threads, lanes_for(packs), to);
   } else if (packs <= one_pack_threads) {
     const int threads = round_up(packs, warp_lanes);
-    run_held<kind, true, 1, two, packed, width>(queue, b, threads, threads, to);
+    run_held<true, 1, two, packed, width>(queue, b, threads, threads, to);
   } else if (packs <= 2 * most_threads) {
     const int threads = round_up(ceil_div(packs, 2), warp_lanes);
-    run_held<kind, true, 2, two, packed, width>(queue, b, threads, threads, to);
+    run_held<true, 2, two, packed, width>(queue, b, threads, threads, to);
   } else {
-    run(queue, backward_long<kind, packed, width, T>, b, most_threads, most_threads, most_threads, to);
+    run(queue, backward_long<packed, width, T>, b, most_threads, most_threads, most_threads, to);
   }
 }
 
-template <Kind kind>
-void backward(Queue queue, const View& dy, const View& x, const View& weight, const View& mean, const View& rstd,
-              const View& dx, bool add_to_dx, const WeightGradients& to, double weight_offset = no_weight_offset) {
+void backward(Queue queue, Kind kind, const View& dy, const View& x, const View& weight, const View& mean,
+              const View& rstd, const View& dx, bool add_to_dx, const WeightGradients& to,
+              double weight_offset = no_weight_offset) {
   in_element_type(x.dtype, [&]<class T>() {
     using S = Compute<T>;
     constexpr int width = pack_width<T>();
@@ -320,19 +332,21 @@ void backward(Queue queue, const View& dy, const View& x, const View& weight, co
                         {dy.as<const T>(), dy.stride},
                         {x.as<const T>(), x.stride},
                         weight.as<const T>(),
-                        mean.as<const S>(),
+                        (kind == Kind::layer ? mean : rstd).as<const S>(),
                         rstd.as<const S>(),
                         S(1) / static_cast<S>(weight.shape.cols),
                         static_cast<S>(weight_offset),
                         {dx.as<T>(), dx.stride},
+                        kind,
                         add_to_dx,
                         nullptr,
                         0,
                         0};
-    if (groups_of_packs(b.groups, width, dy, x, weight, dx))
-      start<kind, true, width>(queue, b, to);
-    else
-      start<kind, false, width>(queue, b, to);
+    // Others are rare. fp64 is there for tests alone, so theirs are the only kernels of it: they give the same bits.
+    if constexpr (!std::same_as<T, double>) {
+      if (groups_of_packs(b.groups, width, dy, x, weight, dx)) return start<true, width>(queue, b, to);
+    }
+    start<false, width>(queue, b, to);
   });
 }
 
@@ -342,13 +356,13 @@ void layer_norm_backward(Queue queue, View dy, View x, View weight, View mean, V
                          View dweight, View dbias, bool accumulate) {
   const KernelSpan span(Work::elementwise, "layer_norm_backward", queue.stream);
   if (!x.present()) return;
-  backward<Kind::layer>(queue, dy, x, weight, mean, rstd, dx, add_to_dx, {dweight, dbias, accumulate});
+  backward(queue, Kind::layer, dy, x, weight, mean, rstd, dx, add_to_dx, {dweight, dbias, accumulate});
 }
 void rms_norm_backward(Queue queue, View dy, View x, View weight, View rstd, View dx, bool add_to_dx, View dweight,
                        View dbias, bool accumulate, double weight_offset) {
   const KernelSpan span(Work::elementwise, "rms_norm_backward", queue.stream);
   if (!x.present()) return;
-  backward<Kind::rms>(queue, dy, x, weight, View{}, rstd, dx, add_to_dx, {dweight, dbias, accumulate}, weight_offset);
+  backward(queue, Kind::rms, dy, x, weight, View{}, rstd, dx, add_to_dx, {dweight, dbias, accumulate}, weight_offset);
 }
 
 }  // namespace monomorph::cuda

@@ -69,13 +69,16 @@ __device__ S team_total(const Pack<S, width>& sums, const Member& member, int tu
   return in_block ? block_total(own, turn).at[0] : lanes_total(own, member.team).at[0];
 }
 
+/// @param kind the same in all threads, so that they take one branch; what the root-mean-square kind subtracts as a
+/// mean is 0, which changes no bit
 /// @param for_each_pack calls its argument with each pack of the thread and the pack's column
-template <Kind kind, bool in_block, bool packed, int width, class T, class ForEachPack>
-__device__ Statistics<Compute<T>> statistics(const Forward<T>& f, const Member& member, ForEachPack for_each_pack) {
+template <bool in_block, bool packed, int width, class T, class ForEachPack>
+__device__ Statistics<Compute<T>> statistics(const Forward<T>& f, Kind kind, const Member& member,
+                                             ForEachPack for_each_pack) {
   using S = Compute<T>;
   const int features = f.groups.features;
   S mean = 0;
-  if constexpr (kind == Kind::layer) {
+  if (kind == Kind::layer) {
     Pack<S, width> sums{};
     for_each_pack([&](const Pack<T, width>& x, int) { add_elements(sums, x); });
     mean = team_total<in_block>(sums, member, 0) * f.per_feature;
@@ -86,11 +89,11 @@ __device__ Statistics<Compute<T>> statistics(const Forward<T>& f, const Member& 
   return {mean, S(1) / std::sqrt(square + f.epsilon)};
 }
 
-template <Kind kind, class T> __device__ Statistics<Compute<T>> saved(const Forward<T>& f, int group) {
+template <class T> __device__ Statistics<Compute<T>> saved(const Forward<T>& f, Kind kind, int group) {
   return {kind == Kind::layer ? f.mean[group] : Compute<T>(0), f.rstd[group]};
 }
-template <Kind kind, class T> __device__ void save(const Forward<T>& f, int group, const Statistics<Compute<T>>& of) {
-  if constexpr (kind == Kind::layer) f.mean[group] = of.mean;
+template <class T> __device__ void save(const Forward<T>& f, Kind kind, int group, const Statistics<Compute<T>>& of) {
+  if (kind == Kind::layer) f.mean[group] = of.mean;
   f.rstd[group] = of.rstd;
 }
 

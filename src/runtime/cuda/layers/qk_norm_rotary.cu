@@ -14,6 +14,7 @@ namespace monomorph::cuda {
 namespace {
 
 template <class T> struct NormRotary {
+  Kind kind;
   Forward<T> q, k;
   Angles<Compute<T>> angles;
 };
@@ -75,7 +76,7 @@ __device__ Pack<T, width> either(bool is_first, const Pack<T, width>& first, con
 }
 
 /// A lane has a pack of a head. y may be x.
-template <Kind kind, int width, class T>
+template <int width, class T>
 __global__ void __launch_bounds__(warps_threads, 1) normalise_and_rotate(NormRotary<T> of, int heads, int team) {
   using S = Compute<T>;
   const auto thread = static_cast<int>(threadIdx.x), teams = warps_threads / team;
@@ -88,14 +89,14 @@ __global__ void __launch_bounds__(warps_threads, 1) normalise_and_rotate(NormRot
   const int features = f.groups.features, column = member.column<width>(0);
   Pack<T, width> x{};
   if (has_head) x = group_pack<width, true>(f.x.data + f.groups.offset(own.group, f.x.stride), column, features);
-  const auto statistics_of = statistics<kind, false, true, width>(f, member, [&](auto run) { run(x, column); });
+  const auto statistics_of = statistics<false, true, width>(f, of.kind, member, [&](auto run) { run(x, column); });
   const Pack<T, width> normal = rounded<T>(normalised_pack<true>(f, x, statistics_of, column));
 
   const int half = features / 2, partner = column < half ? column + half : column - half;
   const bool is_low = column < half, is_of_head = column < features;
   const Pack<T, width> other = pack_of_lane(normal, thread - member.index + (is_of_head ? partner / width : 0));
   if (!has_head || !is_of_head) return;
-  if (member.index == 0) save<kind>(f, own.group, statistics_of);
+  if (member.index == 0) save(f, of.kind, own.group, statistics_of);
 
   const std::int64_t position = of.angles.position(own.row);
   const int angle = is_low ? column : partner;
@@ -132,15 +133,15 @@ template <class T> bool lanes_hold_heads(const QkNormRotary& of) {
          in_packs(of.k, of.k_M()) && rows_start_access(of.cos_TH) && rows_start_access(of.sin_TH);
 }
 
-template <Kind kind, class T> void start(Queue queue, const QkNormRotary& of, double weight_offset) {
+template <class T> void start(Queue queue, Kind kind, const QkNormRotary& of, double weight_offset) {
   constexpr int width = pack_width<T>();
-  const NormRotary<T> norms{forward_of<T>(of.q, of.q_M(), of.epsilon, weight_offset),
+  const NormRotary<T> norms{kind, forward_of<T>(of.q, of.q_M(), of.epsilon, weight_offset),
                             forward_of<T>(of.k, of.k_M(), of.epsilon, weight_offset),
                             angles_of<Compute<T>>(queue, of.cos_TH, of.sin_TH, 0, of.tokens, of.document_starts_M,
                                                   of.qk_M.shape.rows)};
   const int heads = norms.q.groups.count + norms.k.groups.count, team = lanes_for(norms.q.groups.features / width);
   const auto blocks = static_cast<unsigned>(ceil_div(heads, warps_threads / team));
-  launch(normalise_and_rotate<kind, width, T>, {blocks, warps_threads}, queue, norms, heads, team);
+  launch(normalise_and_rotate<width, T>, {blocks, warps_threads}, queue, norms, heads, team);
 }
 
 }  // namespace
@@ -151,8 +152,8 @@ void qk_norm_rotary(Queue queue, NormKind kind, const QkNormRotary& of) {
     if (!lanes_hold_heads<T>(of))
       return with_norm_kind(kind, [&]<NormKind norm> { normalize_then_rotate<norm>(queue, of); });
     const KernelSpan span(Work::elementwise, "qk_norm_rotary", queue.stream);
-    if (kind == NormKind::layer_norm) return start<Kind::layer, T>(queue, of, no_weight_offset);
-    return start<Kind::rms, T>(queue, of, weight_offset(kind));
+    if (kind == NormKind::layer_norm) return start<T>(queue, Kind::layer, of, no_weight_offset);
+    return start<T>(queue, Kind::rms, of, weight_offset(kind));
   });
 }
 
