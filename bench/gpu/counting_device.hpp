@@ -35,14 +35,16 @@ inline void count(const std::string& kernel, const Cost& cost) {
   sum.cost += cost;
 }
 
-struct Queue {};
+struct Queue {
+  using Updates = Queue;
+};
 inline void synchronize(Queue) {}
 template <class F> void once(Queue, F&& f) { f(); }
 template <class F> void side_by_side(Queue, std::int64_t n, F&& f) {
   for (std::int64_t i = 0; i < n; ++i) f(i);
 }
 
-/// The updates of runs that f asks for are one kernel of each kind, as on a GPU.
+/// What f asks for is one kernel of each kind, as on a GPU: updates of few runs, whose elements no other of them has.
 template <class F> void join_updates(Queue queue, F&& f) {
   auto before = counted();
   f(queue);

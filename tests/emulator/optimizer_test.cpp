@@ -156,6 +156,15 @@ TEST_CASE("updates of the same elements keep their order, whatever waits", "[opt
       }
     });
   }
+  SECTION("of some runs in another order than of others") {
+    check_together([](auto queue, const ElementUpdate& run, double decay, const UpdateTerms& terms) {
+      const auto average = [&] { move_average(queue, with_state(run, 1), {0.75}, terms); };
+      const bool is_averaged_first = run.first / 64 % 4 == 2;
+      if (is_averaged_first) average();
+      lion(queue, with_state(run, 0), {1e-3, 0.9, 0.99, decay}, terms);
+      if (!is_averaged_first) average();
+    });
+  }
   SECTION("with a kernel that is no update between them") {
     check_together([](auto queue, const ElementUpdate& run, double decay, const UpdateTerms& terms) {
       sgd(queue, with_state(run, 0), {1e-2, 0.9, true, decay}, terms);
@@ -224,15 +233,21 @@ TEST_CASE("a step along a direction on a GPU has the bits of the CPU", "[optimiz
       0);
 }
 
-TEST_CASE("a run that takes blocks several turns has the bits of the CPU", "[optimizer]") {
+TEST_CASE("a run that takes blocks several turns has the bits of the CPU, between others, too", "[optimizer]") {
   const GenericArithmetic arithmetic;
   const Dtypes dtypes{fp32, fp32, fp32, bf16};
-  Buffers expected(dtypes, 64 * 16 * 2100, 1), actual(expected);
+  std::vector<Buffers> expected;
+  for (const std::int64_t groups : {3, 16 * 2100, 5}) expected.emplace_back(dtypes, 64 * groups, 1);
+  std::vector<Buffers> actual(expected);
   const UpdateDecision decision{.gradient_scale = 0.3, .update = 5};
-  const UpdateTerms terms{.decision = &decision};
-  cpu::adamw({}, expected.run(0), {1e-2, 0.9, 0.95, 1e-8, 0.1}, terms);
-  cuda::adamw({}, actual.run(0), {1e-2, 0.9, 0.95, 1e-8, 0.1}, terms);
-  CHECK((actual.bytes == expected.bytes));
+  const auto update = [&](auto queue, Buffers& of) {
+    adamw(queue, of.run(0), {1e-2, 0.9, 0.95, 1e-8, 0.1}, {.decision = &decision});
+  };
+  for (Buffers& of : expected) update(cpu::Queue{}, of);
+  update_together(cuda::Queue{}, [&](auto queue) {
+    for (Buffers& of : actual) update(queue, of);
+  });
+  for (std::size_t i = 0; i < actual.size(); ++i) CHECK((actual[i].bytes == expected[i].bytes));
 }
 
 TEST_CASE("an update that does not apply changes nothing", "[optimizer]") {

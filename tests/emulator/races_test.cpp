@@ -187,6 +187,15 @@ TEST_CASE("updates and norms race for nothing") {
                        view(narrow_master, DType::bf16, 0),
                        {view(narrow_moments, DType::bf16, 0), view(narrow_moments, DType::bf16, n)}},
                       {1e-2, 0.9, 0.95, 1e-8, 0.1}, {.decision = &decision});
+          update_together(cuda::Queue{}, [&](auto queue) {
+            for (std::int64_t run = 0; run < n; run += 64) {
+              const auto part = [&](auto& x, std::int64_t buffer) {
+                return view(x, DType::fp32, buffer + run).columns(0, 64);
+              };
+              adamw(queue, {part(gradient, 0), part(master, 0), {part(moments, 0), part(moments, n)}},
+                    {1e-2, 0.9, 0.95, 1e-8, 0.1}, {.decision = &decision});
+            }
+          });
           cuda::add_to_norm({}, g, GradientNorm::two, &norm);
           cuda::add_to_norm({}, g, GradientNorm::infinity, &norm);
           cuda::divide_by_norm({}, g, 1e-7, view(master, DType::fp32, 0));

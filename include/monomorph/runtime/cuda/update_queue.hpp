@@ -6,14 +6,14 @@ namespace monomorph::cuda {
 
 struct WaitingUpdates;
 
-/// Where updates of runs of elements are put: on a queue, or first among those that wait to be started together.
-/// Wherever a kernel that is no such update is called with it, what waits is started before, so that kernels keep the
-/// order of their calls.
+/// Where updates of runs of elements are put: on a queue, or into a list that is started later. A kernel that is no
+/// such update takes a plain queue, which this becomes; what waits is started before, so that kernels keep the order of
+/// their calls.
 class UpdateQueue {
  public:
   UpdateQueue(Queue queue = {}) : queue_(queue) {}
   UpdateQueue(Queue queue, WaitingUpdates* waiting) : queue_(queue), waiting_(waiting) {}
-  /// @throws Error [KERNEL-05] CUDA does not start what waits
+  /// Starts what waits.   @throws Error [KERNEL-05] CUDA does not start it
   operator Queue() const;
   WaitingUpdates* waiting() const { return waiting_; }  ///< null: an update is started when it is called
 

@@ -63,10 +63,18 @@ struct AverageCoefficients {
 };
 
 /// A device that can start the updates of several runs as one kernel: join_updates(queue, f) calls f with a queue of
-/// updates, which may wait until f returns.
-template <class Queue> concept JoinsUpdates = requires(Queue queue, void (*f)(Queue)) { join_updates(queue, f); };
+/// the type Updates, on which they may wait until f returns.
+template <class Queue> concept JoinsUpdates = requires { typename Queue::Updates; };
 
-/// Calls f with the queue for updates of runs whose elements no other of them has, but where one follows another in f.
+namespace detail {
+template <class Queue> struct UpdatesOf { using type = Queue; };
+template <JoinsUpdates Queue> struct UpdatesOf<Queue> { using type = typename Queue::Updates; };
+}  // namespace detail
+/// The queue with which update and prepare of an optimiser are called.
+template <class Queue> using UpdatesOf = typename detail::UpdatesOf<Queue>::type;
+
+/// Calls f with a queue for updates of runs. Those that share elements run in the order of their calls; the others may
+/// run together.
 template <class Queue, class F> void update_together(Queue queue, F&& f) {
   if constexpr (JoinsUpdates<Queue>)
     join_updates(queue, f);

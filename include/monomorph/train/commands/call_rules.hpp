@@ -20,13 +20,13 @@ template <class Queue> struct DeviceHasKernels {
 template <class P, class Queue> struct OptimizerIsCalled {
   using Hparams = typename P::Hparams;
   static constexpr bool updates =
-      requires(Queue queue, const ElementUpdate& run, const Hparams& hparams, const UpdateTerms& terms) {
+      requires(UpdatesOf<Queue> queue, const ElementUpdate& run, const Hparams& hparams, const UpdateTerms& terms) {
     P::update(queue, run, hparams, terms);
   };
   static constexpr bool transforms =
-      !updates_matrices<P> ||
-      requires(Queue queue, const ElementUpdate& run, View view, const Hparams& hparams, const UpdateTerms& terms) {
-    P::prepare(queue, run, hparams, terms);
+      !updates_matrices<P> || requires(UpdatesOf<Queue> updates, Queue queue, const ElementUpdate& run, View view,
+                                       const Hparams& hparams, const UpdateTerms& terms) {
+    P::prepare(updates, run, hparams, terms);
     P::transform(queue, view, view, hparams);
   };
   static constexpr bool holds = updates && transforms;

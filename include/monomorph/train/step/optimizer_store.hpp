@@ -103,14 +103,15 @@ template <Recipe R> class OptimizerStore {
       if (const int next = next_trained(u); next < n_units) fetch(next);  // on its way while u is updated
     update_together(queue_, [&](auto queue) {
       for (const plan::UpdateRun& run : unit.runs) {
+        if (!is_optimized(run.parameter_class)) continue;
         ElementUpdate update = element_update(unit, run, direction(u), state_buffers<Optimizer>, seed_);
         if constexpr (plan::has_groups<R>) update.multipliers = plan::multipliers<R>(u, run.group);
-        if (is_optimized(run.parameter_class))
-          Optimizer::update(queue, update, hparams, terms);
-        else
-          update_state(update);
+        Optimizer::update(queue, update, hparams, terms);
       }
     });
+    for (const plan::UpdateRun& run : unit.runs)
+      if (!is_optimized(run.parameter_class))
+        update_state(element_update(unit, run, direction(u), state_buffers<Optimizer>, seed_));
     if constexpr (on_host) put_back(u);
   }
   void round_parameters() const {

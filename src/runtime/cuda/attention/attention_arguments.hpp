@@ -109,9 +109,9 @@ struct SeenByQuery {
   __device__ bool sees(int key) const { return key >= first && key < end; }
 };
 
-/// Products of queries and keys become scores. A cap takes them through the block's memory, of which a thread reads
-/// what it has written, one after the other: all in turn in registers would take those of kernels without a cap, too.
-/// The memory's weights have been read.
+/// Products of queries and keys become scores. A thread caps its own one by one, in the place that they have in the
+/// block's memory: to cap all of them in registers would take more than a call without a cap has to spare. There must
+/// be a barrier between the last reading of the memory's weights and this, as multiply_rows has.
 template <class Tile, class S>
 __device__ void make_scores(const AttentionArguments<S>& call, TileMemory<Tile>& memory, TileProduct<Tile>& products) {
   MONOMORPH_UNROLL
@@ -137,8 +137,10 @@ __device__ void make_scores(const AttentionArguments<S>& call, TileMemory<Tile>&
 template <class F> void in_attention_tile(DType dtype, std::int64_t features, F f) {
   in_element_type(dtype, [&]<class S>() {
     using T = Compute<S>;
-    if (features <= 64)
-      f.template operator()<S, TileOf<T, 64>>();
+    // In fp64 tiles of 128 features have as many rows, and so give the same bits.
+    constexpr int fewest = std::same_as<T, double> ? 128 : 64;
+    if (features <= fewest)
+      f.template operator()<S, TileOf<T, fewest>>();
     else if (features <= 128)
       f.template operator()<S, TileOf<T, 128>>();
     else if (features <= 256)

@@ -78,8 +78,10 @@ void map_extent(Queue queue, F f, const Extent& extent, const View& y, const Vie
     launch(map<S, width, F, Y, X...>, shape_of(extent, width), queue, f, extent, Rows<Y>{y.template as<Y>(), y.stride},
            Rows<const X>{x.template as<const X>(), x.stride}...);
   };
+  // fp64, which is there to compare with, takes single elements: nvcc would need as long again for packs of it.
+  constexpr int width = std::same_as<S, double> ? 1 : pack_width<Y, X...>();
   if (rows_start_access(y) && (rows_start_access(x) && ...))
-    start.template operator()<pack_width<Y, X...>()>();
+    start.template operator()<width>();
   else
     start.template operator()<1>();
 }

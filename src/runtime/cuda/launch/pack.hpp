@@ -1,6 +1,8 @@
 #pragma once
 #include "runtime/kernels/elements.hpp"
 
+#include <monomorph/core/dtype.hpp>
+
 #include <bit>
 #include <concepts>
 #include <cstddef>
@@ -63,6 +65,25 @@ template <class S, int width, class T> MONOMORPH_HOST_DEVICE void write_pack(con
   MONOMORPH_UNROLL
   for (int i = 0; i < width; ++i) stored.at[i] = converted<T>(pack.at[i]);
   *reinterpret_cast<Pack<T, width>*>(to) = stored;
+}
+
+/// Elements that are only written, of a dtype that is known when a kernel runs. All threads take the branch alike, so
+/// that it costs a kernel little, where one for each dtype would cost nvcc as much again.
+struct AnyElements {
+  void* data;  ///< or null
+  DType dtype;
+  MONOMORPH_HOST_DEVICE bool present() const { return data != nullptr; }
+};
+template <class S, int width>
+MONOMORPH_HOST_DEVICE void write_pack(const Pack<S, width>& pack, const AnyElements& to, std::int64_t first) {
+  if (to.dtype == DType::bf16)
+    write_pack(pack, static_cast<BFloat16*>(to.data) + first);
+  else if (to.dtype == DType::fp16)
+    write_pack(pack, static_cast<Half*>(to.data) + first);
+  else if (to.dtype == DType::fp64)
+    write_pack(pack, static_cast<double*>(to.data) + first);
+  else
+    write_pack(pack, static_cast<float*>(to.data) + first);
 }
 
 /// write_pack to a GPU's global memory, for kernels of which nvcc does not see that elements lie side by side, as they

@@ -130,7 +130,8 @@ __global__ void __launch_bounds__(sum_threads, fewest_sum_blocks)
   using Sum = RowSum<order, width, X, T>;
   Sum sum{.scale = scale, .sum = {}};
   if (order == Order::each_row_onto_before && accumulate) sum.sum = read_pack<typename Sum::S, width>(to);
-  constexpr int many = 64 / static_cast<int>(sizeof(X)), few = 4;
+  constexpr int few = 4,
+                many = width > 1 ? 64 / static_cast<int>(sizeof(X)) : few;  // rows that are not aligned are rare
   std::int32_t next = sum.template add_rows<many>(rows, lists.start(blockIdx.x), end, x);
   next = sum.template add_rows<few>(rows, next, end, x);
   sum.template add_rows<1>(rows, next, end, x);

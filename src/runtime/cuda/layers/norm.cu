@@ -63,7 +63,8 @@ template <class T, class To> constexpr int threads_of_multiprocessor() {
   if (std::same_as<To, ToRounded>) return 1024;
   return std::same_as<T, BFloat16> ? 1152 : 1536;
 }
-/// The blocks in which they come: of warps_threads, or two of most_threads or more, as not all bounds are whole blocks.
+/// The blocks in which they come: of warps_threads each or, as some of these numbers are no multiple of most_threads,
+/// two that are larger than that.
 template <class T, class To> constexpr int blocks_of_multiprocessor(bool in_block) {
   constexpr int threads = threads_of_multiprocessor<T, To>();
   static_assert(threads / 2 >= most_threads && threads % warps_threads == 0);

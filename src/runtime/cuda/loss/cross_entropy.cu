@@ -153,9 +153,10 @@ __global__ void __launch_bounds__(most_token_threads<Arithmetic<L>>, tokens_at_o
   const std::int32_t target = tokens.targets[row];
   const L* const logits = tokens.logits + row * tokens.stride;
   D* const dlogits = tokens.dlogits == nullptr ? nullptr : tokens.dlogits + row * tokens.dlogits_stride;
+  const auto write_zero = [&](const auto& zero, std::int64_t column) { write_pack(zero, dlogits + column); };
   if (target == ignored_target) {
     if (threadIdx.x == 0) tokens.loss[row] = 0;
-    if (dlogits != nullptr) zero_columns(dlogits, 0, tokens.columns);
+    if (dlogits != nullptr) zero_columns(0, tokens.columns, write_zero);
     return;
   }
   const S target_logit = converted<S>(logits[target]);  // before the gradient comes in its place
@@ -170,7 +171,7 @@ __global__ void __launch_bounds__(most_token_threads<Arithmetic<L>>, tokens_at_o
   const Gradient<L> gradient = gradient_of(found, log_sum_exp, scale, tokens.terms, target, tokens.vocabulary);
   each_pack_backward<width>(tokens.vocabulary,
                             [&]<int n>(std::int64_t column) { gradient.template write<n>(logits, dlogits, column); });
-  zero_columns(dlogits, tokens.vocabulary, tokens.columns);
+  zero_columns(tokens.vocabulary, tokens.columns, write_zero);
 }
 
 template <class L, class D> void start(Queue queue, const TokenLogits& logits, const LossTerms& terms) {
@@ -197,24 +198,24 @@ template <class L, class D> void start(Queue queue, const TokenLogits& logits, c
          queue, tokens);
 }
 
-/// f<L, D>() for logits that are stored as L, and gradients of D.
+/// f<L, D>() for logits that are stored as L, and gradients of D: of the logits' dtype, or of 16 bits by logits of
+/// fp32.
 void in_stored_types(const TokenLogits& logits, auto f) {
-  switch (logits.logits_CV.dtype) {
-    case DType::bf16:
-      return f.template operator()<BFloat16, BFloat16>();
-    case DType::fp16:
-      return f.template operator()<Half, Half>();
-    default:
-      in_loss_types(logits, f);
-  }
+  const View& out = logits.dlogits_CV;
+  in_element_type(logits.logits_CV.dtype, [&]<class L>() {
+    if constexpr (std::same_as<L, float>) {
+      if (out.present() && out.dtype == DType::bf16) return f.template operator()<float, BFloat16>();
+      if (out.present() && out.dtype == DType::fp16) return f.template operator()<float, Half>();
+    }
+    f.template operator()<L, L>();
+  });
 }
 
 void check_stored(const TokenLogits& logits) {
-  const DType dtype = logits.logits_CV.dtype;
-  if (size_of(dtype) != 2) return check_dtypes("cuda::cross_entropy", logits);
-  if (logits.loss_C.dtype != DType::fp32 || (logits.dlogits_CV.present() && logits.dlogits_CV.dtype != dtype))
-    throw std::logic_error(
-        "cuda::cross_entropy gives losses of fp32 of logits of 16 bits, and gradients of the logits' dtype");
+  check_gradients(logits);
+  if (size_of(logits.logits_CV.dtype) != 2) return check_dtypes("cuda::cross_entropy", logits);
+  if (logits.loss_C.dtype != DType::fp32)
+    throw std::logic_error("cuda::cross_entropy gives losses of fp32 of logits of 16 bits");
 }
 
 }  // namespace

@@ -21,10 +21,10 @@ namespace {
 /// As many as have registers enough for what an id takes of both models.
 constexpr int most_compared_threads = 512;
 
-/// The logits of all tokens as a kernel gets them.   @tparam S of logits and losses, D of gradients
-template <class S, class D> struct TaughtTokens {
+/// The logits of all tokens as a kernel gets them.
+template <class S> struct TaughtTokens {
   const S *student, *teacher;
-  D* dlogits;  ///< or null
+  AnyElements dlogits;  ///< of all tokens, or null
   std::int64_t student_stride, teacher_stride, dlogits_stride, vocabulary, columns;
   const std::int32_t* targets;
   S *loss, *metrics;
@@ -126,14 +126,16 @@ __device__ Divergences<S> divergences_of(const S* student, const S* teacher, con
   return {static_cast<S>(divergence), static_cast<S>(slope)};
 }
 
-template <Divergence kind, int width, class S, class D>
-__global__ void __launch_bounds__(most_compared_threads, 1) compare_models(TaughtTokens<S, D> tokens) {
+template <Divergence kind, int width, class S>
+__global__ void __launch_bounds__(most_compared_threads, 1) compare_models(TaughtTokens<S> tokens) {
   const std::int64_t row = blockIdx.x, vocabulary = tokens.vocabulary;
   const std::int32_t target = tokens.targets[row];
-  D* const dlogits = tokens.dlogits == nullptr ? nullptr : tokens.dlogits + row * tokens.dlogits_stride;
+  const auto write_gradient = [&](const auto& gradient, std::int64_t column) {
+    write_pack(gradient, tokens.dlogits, row * tokens.dlogits_stride + column);
+  };
   if (target == ignored_target) {
     if (threadIdx.x == 0) tokens.write(row, {});
-    if (dlogits != nullptr) zero_columns(dlogits, 0, tokens.columns);
+    if (tokens.dlogits.present()) zero_columns(0, tokens.columns, write_gradient);
     return;
   }
   Row<OfStudent, S> student{tokens.student + row * tokens.student_stride, vocabulary};
@@ -150,7 +152,7 @@ __global__ void __launch_bounds__(most_compared_threads, 1) compare_models(Taugh
   if (threadIdx.x == 0)
     tokens.write(row, {student.cross_entropy(student_target), divergence, teacher.cross_entropy(teacher_target),
                        student.likeliest == teacher.likeliest ? S{1} : S{0}});
-  if (dlogits == nullptr) return;
+  if (!tokens.dlogits.present()) return;
   const GradientFactors<S> factors(tokens.scale == nullptr ? 1 : *tokens.scale, tokens.temperature,
                                    tokens.teacher_weight);
   const S log_sum = static_cast<S>(student.log_sum), mean = mean_slope;
@@ -164,9 +166,9 @@ __global__ void __launch_bounds__(most_compared_threads, 1) compare_models(Taugh
       const S of_logit = factors.of_data * exponential(z.at[i] - log_sum) + factors.of_divergence * pull;
       gradient.at[i] = i == target_at ? of_logit - factors.of_data : of_logit;
     }
-    write_pack(gradient, dlogits + column);
+    write_gradient(gradient, column);
   });
-  zero_columns(dlogits, vocabulary, tokens.columns);
+  zero_columns(vocabulary, tokens.columns, write_gradient);
 }
 
 constexpr int n_metrics = 4;
@@ -182,43 +184,43 @@ __global__ void __launch_bounds__(loss_threads)
   if (threadIdx.x == 0) sum->metrics[blockIdx.x] += total;
 }
 
-template <Divergence kind, class S, class D>
+template <Divergence kind, class S>
 void start(Queue queue, const TaughtLogits& logits, const DistillationTerms& terms) {
   // Arithmetic of fp64, which is there to compare with, leaves no registers for packs.
   constexpr int wide = std::same_as<S, double> ? 1 : static_cast<int>(access_bytes / sizeof(S));
   const TokenLogits& student = logits.student;
   const View &in = student.logits_CV, &teacher = logits.teacher_CV, &out = student.dlogits_CV;
-  const TaughtTokens<S, D> tokens{in.as<S>(),
-                                  teacher.as<S>(),
-                                  out.present() ? out.as<D>() : nullptr,
-                                  in.stride,
-                                  teacher.stride,
-                                  out.stride,
-                                  student.vocab_size,
-                                  out.shape.cols,
-                                  student.targets_C,
-                                  student.loss_C.as<S>(),
-                                  logits.metrics_4C.as<S>(),
-                                  logits.metrics_4C.stride,
-                                  student.scale == &unscaled ? nullptr : student.scale,
-                                  terms.temperature,
-                                  terms.teacher_weight};
+  const TaughtTokens<S> tokens{in.as<S>(),
+                               teacher.as<S>(),
+                               {out.present() ? out.data : nullptr, out.dtype},
+                               in.stride,
+                               teacher.stride,
+                               out.stride,
+                               student.vocab_size,
+                               out.shape.cols,
+                               student.targets_C,
+                               student.loss_C.as<S>(),
+                               logits.metrics_4C.as<S>(),
+                               logits.metrics_4C.stride,
+                               student.scale == &unscaled ? nullptr : student.scale,
+                               terms.temperature,
+                               terms.teacher_weight};
   const bool packed = rows_start_access(in) && rows_start_access(teacher) && (!out.present() || rows_start_access(out));
-  const auto kernel = packed ? compare_models<kind, wide, S, D> : compare_models<kind, 1, S, D>;
+  const auto kernel = packed ? compare_models<kind, wide, S> : compare_models<kind, 1, S>;
   launch(kernel,
          {static_cast<unsigned>(in.shape.rows),
           threads_for(student.vocab_size, packed ? wide : 1, most_compared_threads)},
          queue, tokens);
 }
 
-template <class S, class D> void compare(Queue queue, const TaughtLogits& logits, const DistillationTerms& terms) {
+template <class S> void compare(Queue queue, const TaughtLogits& logits, const DistillationTerms& terms) {
   switch (terms.divergence) {
     case Divergence::forward_kl:
-      return start<Divergence::forward_kl, S, D>(queue, logits, terms);
+      return start<Divergence::forward_kl, S>(queue, logits, terms);
     case Divergence::reverse_kl:
-      return start<Divergence::reverse_kl, S, D>(queue, logits, terms);
+      return start<Divergence::reverse_kl, S>(queue, logits, terms);
     case Divergence::jensen_shannon:
-      return start<Divergence::jensen_shannon, S, D>(queue, logits, terms);
+      return start<Divergence::jensen_shannon, S>(queue, logits, terms);
   }
 }
 
@@ -230,9 +232,10 @@ void distillation_loss(Queue queue, const TaughtLogits& logits, const Distillati
   const std::int64_t rows = student.logits_CV.shape.rows;
   if (!student.logits_CV.present()) return;
   check_dtypes("cuda::distillation_loss", student);
+  check_gradients(student);
   TaughtLogits on_gpu = logits;
   on_gpu.student.targets_C = on_device(queue, student.targets_C, rows);
-  in_loss_types(student, [&]<class S, class D>() { compare<S, D>(queue, on_gpu, terms); });
+  in_compute_type(student.logits_CV.dtype, [&]<class S>() { compare<S>(queue, on_gpu, terms); });
   add_to_sum(queue, on_gpu.student);
   if (student.sum == nullptr) return;
   in_compute_type(student.logits_CV.dtype, [&]<class S>() {

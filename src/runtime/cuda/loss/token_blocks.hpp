@@ -36,10 +36,10 @@ template <int width, class F> __device__ void each_pack_backward(std::int64_t n,
     if (pack < packs) f.template operator()<width>(pack * width);
 }
 
-/// All columns but the first `n` to zero.
-template <class D> __device__ void zero_columns(D* row, std::int64_t n, std::int64_t columns) {
+/// write(a zero, column) for all columns but the first `n`.
+template <class F> __device__ void zero_columns(std::int64_t n, std::int64_t columns, F write) {
   for (std::int64_t column = n + threadIdx.x; column < columns; column += blockDim.x)
-    write_pack(Pack<float, 1>{{0}}, row + column);
+    write(Pack<float, 1>{{0}}, column);
 }
 
 // ---- Of all tokens
@@ -90,17 +90,10 @@ inline void check_dtypes(const char* kernel, const TokenLogits& logits) {
     throw std::logic_error(std::string(kernel) + " takes logits of fp32 or fp64, and gives losses of their dtype");
 }
 
-/// f<S, D>() for logits of S and gradients of D, which are of the logits' dtype or of 16 bits.
-inline void in_loss_types(const TokenLogits& logits, auto f) {
-  const View& out = logits.dlogits_CV;
-  in_compute_type(logits.logits_CV.dtype, [&]<class S>() {
-    if (!out.present() || out.dtype == dtype_of<S>) return f.template operator()<S, S>();
-    if constexpr (std::same_as<S, float>) {
-      if (out.dtype == DType::bf16) return f.template operator()<float, BFloat16>();
-      if (out.dtype == DType::fp16) return f.template operator()<float, Half>();
-    }
-    throw std::logic_error("gradients by logits are of the logits' dtype, or of 16 bits");
-  });
+inline void check_gradients(const TokenLogits& logits) {
+  const View &in = logits.logits_CV, &out = logits.dlogits_CV;
+  if (out.present() && out.dtype != in.dtype && (in.dtype != DType::fp32 || size_of(out.dtype) != 2))
+    throw std::logic_error("gradients by logits are of the logits' dtype, or of 16 bits by logits of fp32");
 }
 
 }  // namespace

@@ -176,7 +176,8 @@ struct MovingAverage : OwesNothing {
 };
 
 template <class... Rules> void update_by_one_of(Queue queue, std::span<const Update> updates) {
-  const Coefficients& told = updates.front().coefficients;
+  static_assert(sizeof...(Rules) == std::variant_size_v<AnyCoefficients>);
+  const AnyCoefficients& told = updates.front().coefficients;
   ((std::holds_alternative<typename Rules::Coefficients>(told) ? update_runs<Rules>(queue, updates) : void()), ...);
 }
 

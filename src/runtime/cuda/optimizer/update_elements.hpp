@@ -16,6 +16,7 @@
 /// Updates of runs of elements, in one pass over their buffers. A rule says how an element changes:
 ///
 ///   static constexpr const char* name;
+///   using Coefficients;                              what an update is told, one of AnyCoefficients
 ///   static constexpr int n_state;                    buffers of state
 ///   static constexpr Writes writes;
 ///   template <class S> struct Factors;               what the elements of an update share, of type S
@@ -40,8 +41,7 @@ template <class G, class M, class State, int n_state> struct UpdateBuffers {
   G* gradient;
   M* master;
   State* state[n_state > 0 ? n_state : 1];
-  void* rounded;  ///< or null
-  DType rounded_dtype;
+  AnyElements rounded;  ///< or null
   std::int64_t n;
   NoiseStream noise;  ///< without the update's number, which is not known yet
 
@@ -49,8 +49,7 @@ template <class G, class M, class State, int n_state> struct UpdateBuffers {
     UpdateBuffers buffers{.gradient = run.gradient.as<G>(),
                           .master = run.master.as<M>(),
                           .state = {},
-                          .rounded = run.rounded.present() ? run.rounded.data : nullptr,
-                          .rounded_dtype = run.rounded.dtype,
+                          .rounded = {run.rounded.present() ? run.rounded.data : nullptr, run.rounded.dtype},
                           .n = run.master.elements(),
                           .noise = {run.noise_key[0], run.noise_key[1], run.first}};
     for (int k = 0; k < n_state; ++k) buffers.state[k] = run.state[k].template as<State>();
@@ -72,16 +71,6 @@ template <class T> __device__ auto& pack_at(T* buffer, std::int64_t i) {
 template <class S> __device__ S scaled_and_clipped(S gradient, S scale, S bound) {
   const S scaled = gradient * scale, capped = scaled > bound ? bound : scaled;
   return capped < -bound ? -bound : capped;
-}
-
-template <class S>
-__device__ void write_rounded(const Pack<S, update_width>& master, void* to, DType dtype, std::int64_t i) {
-  if (dtype == DType::bf16)
-    write_pack(master, static_cast<BFloat16*>(to) + i);
-  else if (dtype == DType::fp16)
-    write_pack(master, static_cast<Half*>(to) + i);
-  else
-    write_pack(master, static_cast<float*>(to) + i);
 }
 
 template <class Rule, class S, class G, class M, class State> struct Updater {
@@ -135,7 +124,7 @@ template <class Rule, class S, class G, class M, class State> struct Updater {
     for (int at = 0; at < update_width; ++at) master.at[at] = change(factors, stored, at, words, pack);
     if constexpr (writes_master) {
       pack_at(run.master, i) = stored.master;
-      if (run.rounded != nullptr) write_rounded(master, run.rounded, run.rounded_dtype, i);
+      if (run.rounded.present()) write_pack(master, run.rounded, i);
     } else if constexpr (writes_gradient) {
       pack_at(run.gradient, i) = stored.gradient;
     }
@@ -190,9 +179,9 @@ template <class Buffers, class Coefficients> struct RunTable {
   }
 };
 
-template <class Updater, class Rule, class Coefficients>
+template <class Updater, class Rule>
 __global__ void __launch_bounds__(update_threads)
-    update_elements(const __grid_constant__ RunTable<typename Updater::Buffers, Coefficients> table) {
+    update_elements(const __grid_constant__ RunTable<typename Updater::Buffers, typename Rule::Coefficients> table) {
   struct Shared {
     typename Updater::Factors factors;
   };
@@ -243,7 +232,7 @@ std::span<const Update> start_table(Queue queue, std::span<const Update> updates
     table.add(Buffers::of(update.run), std::get<Told>(update.coefficients), on_gpu,
               update_blocks(update.run.master.elements(), block_elements));
   }
-  launch(update_elements<Updating, Rule, Told>, {table.n_blocks, update_threads}, queue, table);
+  launch(update_elements<Updating, Rule>, {table.n_blocks, update_threads}, queue, table);
   return updates.subspan(n);
 }
 template <class Rule, class S, class G, class M, class State>

@@ -73,7 +73,7 @@ void JoinedUpdates::start() { waiting_->start_all(queue_); }
 
 namespace {
 
-void put(UpdateQueue queue, const ElementUpdate& run, const Coefficients& coefficients, const UpdateTerms& terms) {
+void put(UpdateQueue queue, const ElementUpdate& run, const AnyCoefficients& coefficients, const UpdateTerms& terms) {
   if (!run.master.present()) return;
   const Update update{run, coefficients, terms};
   if (queue.waiting() == nullptr)

@@ -8,12 +8,12 @@
 namespace monomorph::cuda {
 
 /// What a rule is told, by which it is known, too.
-using Coefficients = std::variant<AdamWCoefficients, SgdCoefficients, LionCoefficients, MomentumCoefficients,
-                                  DirectionCoefficients, AverageCoefficients>;
+using AnyCoefficients = std::variant<AdamWCoefficients, SgdCoefficients, LionCoefficients, MomentumCoefficients,
+                                     DirectionCoefficients, AverageCoefficients>;
 
 struct Update {
   ElementUpdate run;
-  Coefficients coefficients;
+  AnyCoefficients coefficients;
   UpdateTerms terms;
 };
 
