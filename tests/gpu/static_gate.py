@@ -25,7 +25,7 @@ READING = {"greatest_of_blocks", "multiply", "multiply_backward", "multiply_tran
 WRITING = {"draw_elements", "make_numbers"}
 OTHERS = {"add_counts", "add_losses", "add_metrics", "add_samples", "add_up", "add_up_blocks", "add_up_chunks", "attend", "choose",
           "choose_backward", "choose_scales", "compare_with_mean", "count_pairs", "invert_norm", "join_greatest", "join_sums",
-          "key_gradients", "look", "map", "metrics_stay", "micro_batch_begins", "micro_batch_ends", "one_more", "place_pairs", "pool",
+          "key_gradients", "look", "map", "map_any", "metrics_stay", "micro_batch_begins", "micro_batch_ends", "one_more", "place_pairs", "pool",
           "pool_backward", "query_gradients", "record", "scatter", "score_samples", "step_begins", "step_ends", "sum_losses",
           "to_unit_length", "to_unit_length_backward", "words_are_read", "words_are_written", "write_rows"}
 WIDE_ACCESSES = {**dict.fromkeys(STREAMING, {"LDG", "STG"}), **dict.fromkeys(READING, {"LDG"}), **dict.fromkeys(WRITING, {"STG"}),

@@ -33,24 +33,43 @@ template <class S, int width, class F, class Y, class... X> __device__ void map_
   apply(read_pack<S, width>(x)...);
 }
 
-/// y = f(x…), computed in S. y may be one of x.
-template <class S, int width, class F, class Y, class... X>
-__global__ void __launch_bounds__(map_threads) map(F f, Extent extent, Rows<Y> y, Rows<const X>... x) {
+/// Calls place(row, col) for a thread's packs of a matrix: with the first column of each.
+template <int width, class Place> __device__ void each_place(const Extent& extent, Place place) {
   const std::int64_t first = (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) * width;
   const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x * width;
   const std::int64_t first_row = static_cast<std::int64_t>(blockIdx.y) * blockDim.y + threadIdx.y;
   const std::int64_t rows = extent.rows_there();
-  for (std::int64_t row = first_row; row < rows; row += static_cast<std::int64_t>(gridDim.y) * blockDim.y) {
-    for (std::int64_t col = first; col < extent.cols; col += step) {
-      if (col + width <= extent.cols) {
-        map_pack<S, width>(f, y.data + row * y.stride + col, (x.data + row * x.stride + col)...);
-      } else {
-        MONOMORPH_KEEP_LOOP
-        for (std::int64_t tail = col; tail < extent.cols; ++tail)
-          map_pack<S, 1>(f, y.data + row * y.stride + tail, (x.data + row * x.stride + tail)...);
-      }
+  for (std::int64_t row = first_row; row < rows; row += static_cast<std::int64_t>(gridDim.y) * blockDim.y)
+    for (std::int64_t col = first; col < extent.cols; col += step) place(row, col);
+}
+
+/// y = f(x…), computed in S. y may be one of x.
+template <class S, int width, class F, class Y, class... X>
+__global__ void __launch_bounds__(map_threads) map(F f, Extent extent, Rows<Y> y, Rows<const X>... x) {
+  each_place<width>(extent, [&](std::int64_t row, std::int64_t col) {
+    if (col + width <= extent.cols) {
+      map_pack<S, width>(f, y.data + row * y.stride + col, (x.data + row * x.stride + col)...);
+    } else {
+      MONOMORPH_KEEP_LOOP
+      for (std::int64_t tail = col; tail < extent.cols; ++tail)
+        map_pack<S, 1>(f, y.data + row * y.stride + tail, (x.data + row * x.stride + tail)...);
     }
-  }
+  });
+}
+
+struct AnyRows {
+  AnyElements elements;
+  std::int64_t stride;
+};
+inline AnyRows any_rows(const View& x) { return {{x.data, x.dtype}, x.stride}; }
+
+/// The same of any dtypes, element by element.   @tparam X AnyRows
+template <class S, class F, class... X>
+__global__ void __launch_bounds__(map_threads) map_any(F f, Extent extent, AnyRows y, X... x) {
+  each_place<1>(extent, [&](std::int64_t row, std::int64_t col) {
+    const Pack<S, 1> element{{f(read_element<S>(x.elements, row * x.stride + col)...)}};
+    write_pack(element, y.elements, row * y.stride + col);
+  });
 }
 
 /// Blocks are as wide as a row needs, and take several rows if they are short.
@@ -72,18 +91,18 @@ inline bool rows_start_access(const View& x) {
   return strides && starts_access(x.data);
 }
 
+/// Views that are not aligned are rare, and fp64 is there to compare with: they take single elements, by one kernel
+/// for all dtypes.
 template <class S, class Y, class... X, class F, class... Views>
 void map_extent(Queue queue, F f, const Extent& extent, const View& y, const Views&... x) {
-  const auto start = [&]<int width>() {
-    launch(map<S, width, F, Y, X...>, shape_of(extent, width), queue, f, extent, Rows<Y>{y.template as<Y>(), y.stride},
-           Rows<const X>{x.template as<const X>(), x.stride}...);
-  };
-  // fp64, which is there to compare with, takes single elements: nvcc would need as long again for packs of it.
-  constexpr int width = std::same_as<S, double> ? 1 : pack_width<Y, X...>();
-  if (rows_start_access(y) && (rows_start_access(x) && ...))
-    start.template operator()<width>();
-  else
-    start.template operator()<1>();
+  if constexpr (!std::same_as<S, double>) {
+    if (rows_start_access(y) && (rows_start_access(x) && ...)) {
+      constexpr int width = pack_width<Y, X...>();
+      return launch(map<S, width, F, Y, X...>, shape_of(extent, width), queue, f, extent,
+                    Rows<Y>{y.template as<Y>(), y.stride}, Rows<const X>{x.template as<const X>(), x.stride}...);
+    }
+  }
+  launch(map_any<S, F, decltype(any_rows(x))...>, shape_of(extent, 1), queue, f, extent, any_rows(y), any_rows(x)...);
 }
 
 /// y = f(x…) of views of the same rows and columns, with elements of type Y and X….   @tparam S f computes in

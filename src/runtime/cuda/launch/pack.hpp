@@ -67,13 +67,19 @@ template <class S, int width, class T> MONOMORPH_HOST_DEVICE void write_pack(con
   *reinterpret_cast<Pack<T, width>*>(to) = stored;
 }
 
-/// Elements that are only written, of a dtype that is known when a kernel runs. All threads take the branch alike, so
-/// that it costs a kernel little, where one for each dtype would cost nvcc as much again.
+/// Elements of a dtype that is known when a kernel runs. All threads take the branch alike, so that it costs a kernel
+/// little where it has much else to do, and one kernel for each dtype would cost nvcc as much again.
 struct AnyElements {
   void* data;  ///< or null
   DType dtype;
   MONOMORPH_HOST_DEVICE bool present() const { return data != nullptr; }
 };
+template <class S> MONOMORPH_HOST_DEVICE S read_element(const AnyElements& from, std::int64_t at) {
+  if (from.dtype == DType::bf16) return converted<S>(static_cast<const BFloat16*>(from.data)[at]);
+  if (from.dtype == DType::fp16) return converted<S>(static_cast<const Half*>(from.data)[at]);
+  if (from.dtype == DType::fp64) return converted<S>(static_cast<const double*>(from.data)[at]);
+  return converted<S>(static_cast<const float*>(from.data)[at]);
+}
 template <class S, int width>
 MONOMORPH_HOST_DEVICE void write_pack(const Pack<S, width>& pack, const AnyElements& to, std::int64_t first) {
   if (to.dtype == DType::bf16)

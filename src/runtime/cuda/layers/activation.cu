@@ -45,16 +45,11 @@ __device__ void gate_backward_pack(const T* gate, const T* up, const T* dy, T* d
 template <class Gradients, int width, class T>
 __global__ void __launch_bounds__(map_threads)
     gate_backward_rows(Extent extent, GateAndUp<const T> x, Rows<const T> dy, GateAndUp<T> dx) {
-  const std::int64_t first = (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) * width;
-  const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x * width;
-  const std::int64_t first_row = static_cast<std::int64_t>(blockIdx.y) * blockDim.y + threadIdx.y;
-  const std::int64_t rows = extent.rows_there();
-  for (std::int64_t row = first_row; row < rows; row += static_cast<std::int64_t>(gridDim.y) * blockDim.y)
-    for (std::int64_t col = first; col < extent.cols; col += step) {
-      const std::int64_t from = row * x.stride + col, to = row * dx.stride + col;
-      gate_backward_pack<Gradients, width>(x.gate + from, x.up + from, dy.data + row * dy.stride + col, dx.gate + to,
-                                           dx.up + to);
-    }
+  each_place<width>(extent, [&](std::int64_t row, std::int64_t col) {
+    const std::int64_t from = row * x.stride + col, to = row * dx.stride + col;
+    gate_backward_pack<Gradients, width>(x.gate + from, x.up + from, dy.data + row * dy.stride + col, dx.gate + to,
+                                         dx.up + to);
+  });
 }
 
 template <Activation activation>
