@@ -14,20 +14,18 @@ namespace monomorph::cuda {
 namespace {
 
 /// A view of heads side by side.
-template <class S> struct Heads {
-  S* data;
+struct Heads {
+  std::byte* data;
+  DType dtype;
   std::int64_t stride, features;
-  __device__ S* row(std::int64_t row, std::int64_t head) const { return data + row * stride + head * features; }
+  __device__ AnyElements row(std::int64_t row, std::int64_t head) const {
+    return {data + (row * stride + head * features) * size_of(dtype), dtype};
+  }
 };
-template <class S> Heads<S> heads_in(const View& x, std::int64_t features) { return {x.as<S>(), x.stride, features}; }
 
-/// What a kernel gets.
-template <class S> struct AttentionArguments {
-  using T = Compute<S>;
-  Heads<const S> q, k, v;
-  Heads<S> out;
-  Heads<const S> dout;
-  Heads<S> dq, dk, dv;
+/// What a kernel gets.   @tparam T computes
+template <class T> struct AttentionArguments {
+  Heads q, k, v, out, dout, dq, dk, dv;
   T* lse;
   std::int64_t lse_stride;
   T* delta;  ///< (B·N, T): of each query, the product of its result and of the result's gradient
@@ -46,20 +44,20 @@ template <class S> struct AttentionArguments {
   }
 };
 
-template <class S>
-AttentionArguments<S> arguments_of(Queue queue, const AttentionCall& call, const AttentionDropout& dropout,
-                                   Compute<S>* delta = nullptr) {
-  using T = Compute<S>;
+template <class T>
+AttentionArguments<T> arguments_of(Queue queue, const AttentionCall& call, const AttentionDropout& dropout,
+                                   T* delta = nullptr) {
   const AttentionShape& shape = call.shape;
   const std::int64_t h = shape.head_dim;
-  return {heads_in<const S>(call.q, h),
-          heads_in<const S>(call.k, h),
-          heads_in<const S>(call.v, h),
-          heads_in<S>(call.out, h),
-          heads_in<const S>(call.dout, h),
-          heads_in<S>(call.dq, h),
-          heads_in<S>(call.dk, h),
-          heads_in<S>(call.dv, h),
+  const auto heads_in = [h](const View& x) { return Heads{x.data, x.dtype, x.stride, h}; };
+  return {heads_in(call.q),
+          heads_in(call.k),
+          heads_in(call.v),
+          heads_in(call.out),
+          heads_in(call.dout),
+          heads_in(call.dq),
+          heads_in(call.dk),
+          heads_in(call.dv),
           call.lse_BNT.as<T>(),
           call.lse_BNT.stride,
           delta,
@@ -76,15 +74,9 @@ AttentionArguments<S> arguments_of(Queue queue, const AttentionCall& call, const
           SoftCapGradient<T>(shape.cap)};
 }
 
-/// One head of one sample.
-struct HeadPlace {
-  int sample, head, kv_head;
-};
-
 /// Rows of a tile of a head: from position `first` of the sample on.
-template <class Tile, class S, class In>
-__device__ TileRows<S> tile_rows(const AttentionArguments<S>& call, const Heads<In>& x, int sample, int head,
-                                 int first) {
+template <class Tile, class T>
+__device__ TileRows tile_rows(const AttentionArguments<T>& call, const Heads& x, int sample, int head, int first) {
   const int left = call.tokens - first;
   return {x.row(std::int64_t{sample} * call.tokens + first, head), static_cast<int>(x.stride),
           left < Tile::side ? left : Tile::side, call.features};
@@ -112,8 +104,8 @@ struct SeenByQuery {
 /// Products of queries and keys become scores. A thread caps its own one by one, in the place that they have in the
 /// block's memory: to cap all of them in registers would take more than a call without a cap has to spare. There must
 /// be a barrier between the last reading of the memory's weights and this, as multiply_rows has.
-template <class Tile, class S>
-__device__ void make_scores(const AttentionArguments<S>& call, TileMemory<Tile>& memory, TileProduct<Tile>& products) {
+template <class Tile, class T>
+__device__ void make_scores(const AttentionArguments<T>& call, TileMemory<Tile>& memory, TileProduct<Tile>& products) {
   MONOMORPH_UNROLL
   for (int i = 0; i < Tile::rows; ++i) {
     MONOMORPH_UNROLL
@@ -123,7 +115,7 @@ __device__ void make_scores(const AttentionArguments<S>& call, TileMemory<Tile>&
   write_weights<Tile>(memory, products);
   MONOMORPH_KEEP_LOOP
   for (int at = 0; at < Tile::rows * Tile::rows; ++at) {
-    Compute<S>& score = weight_of_thread<Tile>(memory, at / Tile::rows, at % Tile::rows);
+    T& score = weight_of_thread<Tile>(memory, at / Tile::rows, at % Tile::rows);
     score = call.cap(score);
   }
   MONOMORPH_UNROLL
@@ -133,18 +125,17 @@ __device__ void make_scores(const AttentionArguments<S>& call, TileMemory<Tile>&
   }
 }
 
-/// Calls f.operator()<S, Tile>() for a dtype and a number of features.
+/// Calls f.operator()<Tile>() for what a dtype is computed in and a number of features.
 template <class F> void in_attention_tile(DType dtype, std::int64_t features, F f) {
-  in_element_type(dtype, [&]<class S>() {
-    using T = Compute<S>;
+  in_compute_type(dtype, [&]<class T>() {
     // In fp64 tiles of 128 features have as many rows, and so give the same bits.
     constexpr int fewest = std::same_as<T, double> ? 128 : 64;
     if (features <= fewest)
-      f.template operator()<S, TileOf<T, fewest>>();
+      f.template operator()<TileOf<T, fewest>>();
     else if (features <= 128)
-      f.template operator()<S, TileOf<T, 128>>();
+      f.template operator()<TileOf<T, 128>>();
     else if (features <= 256)
-      f.template operator()<S, TileOf<T, 256>>();
+      f.template operator()<TileOf<T, 256>>();
     else
       throw std::logic_error("attention takes heads of up to 256 features");
   });

@@ -16,10 +16,10 @@ template <class T> struct QueryTerms {
 };
 
 /// @tparam has_delta whether the kernel before has written it
-template <bool has_delta, class S>
-__device__ QueryTerms<Compute<S>> query_terms(const AttentionArguments<S>& call, const RowMask& mask, int sample,
-                                              int head, int query) {
-  QueryTerms<Compute<S>> terms;
+template <bool has_delta, class T>
+__device__ QueryTerms<T> query_terms(const AttentionArguments<T>& call, const RowMask& mask, int sample, int head,
+                                     int query) {
+  QueryTerms<T> terms;
   if (query >= call.tokens) return terms;
   const std::int64_t sequence = std::int64_t{sample} * call.heads + head;
   terms.seen = SeenByQuery(mask, query);
@@ -35,12 +35,12 @@ template <class T> struct PairGradient {
 };
 
 /// What decides about the dropout of a query's pairs. Kept for several queries it would take too many registers.
-template <class S> __device__ PhiloxKey dropout_of(const AttentionArguments<S>& call, int sample, int query) {
+template <class T> __device__ PhiloxKey dropout_of(const AttentionArguments<T>& call, int sample, int query) {
   return call.dropout.drops ? call.dropout.query(sample, query) : PhiloxKey{};
 }
 
-template <class S, class T = Compute<S>>
-__device__ PairGradient<T> pair_gradient(const AttentionArguments<S>& call, const QueryTerms<T>& query,
+template <class T>
+__device__ PairGradient<T> pair_gradient(const AttentionArguments<T>& call, const QueryTerms<T>& query,
                                          const PhiloxKey& dropped, int head, int key, T score, T dweight) {
   if (!query.seen.sees(key)) return {0, 0};
   const T p = std::exp(score - query.lse);
@@ -53,24 +53,27 @@ __device__ PairGradient<T> pair_gradient(const AttentionArguments<S>& call, cons
 // Queries.
 
 /// Of each of the thread's queries the product of result and gradient, which is written for the other kernel, too.
-template <class Tile, class S>
-__device__ void compute_delta(const AttentionArguments<S>& call, const TileRows<S>& out, const TileRows<S>& dout,
-                              std::int64_t sequence, int first_query, QueryTerms<Compute<S>> (&terms)[Tile::rows]) {
+template <class Tile, class T>
+__device__ void compute_delta(const AttentionArguments<T>& call, const TileRows& out, const TileRows& dout,
+                              std::int64_t sequence, int first_query, QueryTerms<T> (&terms)[Tile::rows]) {
   MONOMORPH_UNROLL
   for (int i = 0; i < Tile::rows; ++i) {
     const int row = thread_y() + i * square;
-    Compute<S> sum = 0;
-    MONOMORPH_KEEP_LOOP
-    for (int feature = thread_x(); feature < call.features; feature += square)
-      sum = fused(out.at(row, feature), dout.at(row, feature), sum);
+    T sum = 0;
+    in_stored_type<T>(out.elements, [&]<class S>(S* data) {
+      const S* const gradients = static_cast<const S*>(dout.elements.data);
+      MONOMORPH_KEEP_LOOP
+      for (int feature = thread_x(); feature < call.features; feature += square)
+        sum = fused(out.at(data, row, feature), dout.at(gradients, row, feature), sum);
+    });
     terms[i].delta = over_row(sum, Sum());
     if (thread_x() == 0 && row < out.n) call.delta[sequence * call.tokens + first_query + row] = terms[i].delta;
   }
 }
 
-template <class S, class Tile>
+template <class Tile>
 __global__ void __launch_bounds__(tile_threads, Tile::blocks)
-    query_gradients(const __grid_constant__ AttentionArguments<S> call) {
+    query_gradients(const __grid_constant__ AttentionArguments<typename Tile::Number> call) {
   auto& memory = block_memory<TileMemory<Tile>>();
   const int sample = static_cast<int>(blockIdx.x) / call.heads, head = static_cast<int>(blockIdx.x) % call.heads;
   const int kv_head = head / (call.heads / call.kv_heads);
@@ -78,7 +81,7 @@ __global__ void __launch_bounds__(tile_threads, Tile::blocks)
   const RowMask mask = call.row_mask(sample);
   const auto queries = tile_rows<Tile>(call, call.q, sample, head, first_query);
   const auto douts = tile_rows<Tile>(call, call.dout, sample, head, first_query);
-  QueryTerms<Compute<S>> terms[Tile::rows];
+  QueryTerms<typename Tile::Number> terms[Tile::rows];
   MONOMORPH_UNROLL
   for (int i = 0; i < Tile::rows; ++i)
     terms[i] = query_terms<false>(call, mask, sample, head, first_query + thread_y() + i * square);
@@ -104,8 +107,8 @@ __global__ void __launch_bounds__(tile_threads, Tile::blocks)
     write_weights<Tile>(memory, scores);
     add_weighted_rows<Tile>(memory, keys, dq);
   }
-  S* to = call.dq.row(std::int64_t{sample} * call.tokens + first_query, head);
-  write_sums<Tile>(dq, to, call.dq.stride, queries.n, call.features, [](int) { return Compute<S>{1}; });
+  write_sums<Tile>(dq, tile_rows<Tile>(call, call.dq, sample, head, first_query),
+                   [](int) { return typename Tile::Number{1}; });
 }
 
 // Keys and values.
@@ -113,9 +116,9 @@ __global__ void __launch_bounds__(tile_threads, Tile::blocks)
 template <class Tile> struct KeySums { TileSums<Tile> dk{}, dv{}; };
 
 /// Adds what a tile of queries of one head gives. Rows of products are keys, columns queries.
-template <class Tile, class S>
-__device__ void add_queries(const AttentionArguments<S>& call, TileMemory<Tile>& memory, const RowMask& mask,
-                            int sample, int head, int first_query, const TileRows<S>& keys, const TileRows<S>& values,
+template <class Tile, class T>
+__device__ void add_queries(const AttentionArguments<T>& call, TileMemory<Tile>& memory, const RowMask& mask,
+                            int sample, int head, int first_query, const TileRows& keys, const TileRows& values,
                             int first_key, KeySums<Tile>& sums) {
   const auto queries = tile_rows<Tile>(call, call.q, sample, head, first_query);
   const auto douts = tile_rows<Tile>(call, call.dout, sample, head, first_query);
@@ -143,8 +146,9 @@ __device__ void add_queries(const AttentionArguments<S>& call, TileMemory<Tile>&
   add_weighted_rows<Tile>(memory, queries, sums.dk);
 }
 
-template <class S, class Tile>
-__global__ void __launch_bounds__(tile_threads, 1) key_gradients(const __grid_constant__ AttentionArguments<S> call) {
+template <class Tile>
+__global__ void __launch_bounds__(tile_threads, 1)
+    key_gradients(const __grid_constant__ AttentionArguments<typename Tile::Number> call) {
   auto& memory = block_memory<TileMemory<Tile>>();
   const int sample = static_cast<int>(blockIdx.x) / call.kv_heads,
             kv_head = static_cast<int>(blockIdx.x) % call.kv_heads;
@@ -160,22 +164,21 @@ __global__ void __launch_bounds__(tile_threads, 1) key_gradients(const __grid_co
         add_queries<Tile>(call, memory, mask, sample, head, query, keys, values, first_key, sums);
     }
   }
-  const std::int64_t row = std::int64_t{sample} * call.tokens + first_key;
-  const auto as_is = [](int) { return Compute<S>{1}; };
-  write_sums<Tile>(sums.dk, call.dk.row(row, kv_head), call.dk.stride, keys.n, call.features, as_is);
-  write_sums<Tile>(sums.dv, call.dv.row(row, kv_head), call.dv.stride, keys.n, call.features, as_is);
+  const auto as_is = [](int) { return typename Tile::Number{1}; };
+  write_sums<Tile>(sums.dk, tile_rows<Tile>(call, call.dk, sample, kv_head, first_key), as_is);
+  write_sums<Tile>(sums.dv, tile_rows<Tile>(call, call.dv, sample, kv_head, first_key), as_is);
 }
 
 void start_backward(Queue queue, const AttentionCall& call, const AttentionDropout& dropout) {
   if (!call.q.present()) return;
   const auto& [batch, tokens, heads, kv_heads, features, scale, cap] = call.shape;
   const std::int64_t sequences = batch * heads, kv_sequences = batch * kv_heads, rows = tokens;
-  in_attention_tile(call.q.dtype, features, [&]<class S, class Tile>() {
-    using T = Compute<S>;
+  in_attention_tile(call.q.dtype, features, [&]<class Tile>() {
+    using T = typename Tile::Number;
     auto* delta = reinterpret_cast<T*>(workspace(queue, sequences * rows * static_cast<std::int64_t>(sizeof(T))));
-    const auto arguments = arguments_of<S>(queue, call, dropout, delta);
-    launch(query_gradients<S, Tile>, tiles_of<Tile>(sequences, rows), queue, arguments);
-    launch(key_gradients<S, Tile>, tiles_of<Tile>(kv_sequences, rows), queue, arguments);
+    const auto arguments = arguments_of<T>(queue, call, dropout, delta);
+    launch(query_gradients<Tile>, tiles_of<Tile>(sequences, rows), queue, arguments);
+    launch(key_gradients<Tile>, tiles_of<Tile>(kv_sequences, rows), queue, arguments);
   });
 }
 

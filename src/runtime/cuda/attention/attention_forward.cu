@@ -43,8 +43,8 @@ template <class Tile> struct ForwardRows {
   PhiloxKey dropped[Tile::rows] = {};
 };
 
-template <class Tile, class S>
-__device__ ForwardRows<Tile> rows_of_thread(const AttentionArguments<S>& call, const RowMask& mask, int sample,
+template <class Tile, class T>
+__device__ ForwardRows<Tile> rows_of_thread(const AttentionArguments<T>& call, const RowMask& mask, int sample,
                                             int first_query) {
   ForwardRows<Tile> rows;
   MONOMORPH_UNROLL
@@ -57,10 +57,9 @@ __device__ ForwardRows<Tile> rows_of_thread(const AttentionArguments<S>& call, c
 }
 
 /// Takes the keys of a tile into the softmax, and shrinks the sums so far. Scores become weights of values.
-template <class Tile, class S>
-__device__ void weigh(const AttentionArguments<S>& call, const ForwardRows<Tile>& rows, int head, int first_key,
+template <class Tile, class T>
+__device__ void weigh(const AttentionArguments<T>& call, const ForwardRows<Tile>& rows, int head, int first_key,
                       TileProduct<Tile>& scores, RunningSoftmax<Tile>& softmax, TileSums<Tile>& sums) {
-  using T = typename Tile::Number;
   MONOMORPH_UNROLL
   for (int i = 0; i < Tile::rows; ++i) {
     MONOMORPH_UNROLL
@@ -80,8 +79,8 @@ __device__ void weigh(const AttentionArguments<S>& call, const ForwardRows<Tile>
   }
 }
 
-template <class Tile, class S>
-__device__ void write_lse(const AttentionArguments<S>& call, const RunningSoftmax<Tile>& softmax, std::int64_t sequence,
+template <class Tile, class T>
+__device__ void write_lse(const AttentionArguments<T>& call, const RunningSoftmax<Tile>& softmax, std::int64_t sequence,
                           int first_query) {
   MONOMORPH_UNROLL
   for (int i = 0; i < Tile::rows; ++i) {
@@ -91,9 +90,9 @@ __device__ void write_lse(const AttentionArguments<S>& call, const RunningSoftma
   }
 }
 
-template <class S, class Tile>
+template <class Tile>
 __global__ void __launch_bounds__(tile_threads, Tile::blocks)
-    attend(const __grid_constant__ AttentionArguments<S> call) {
+    attend(const __grid_constant__ AttentionArguments<typename Tile::Number> call) {
   auto& memory = block_memory<TileMemory<Tile>>();
   const int sample = static_cast<int>(blockIdx.x) / call.heads, head = static_cast<int>(blockIdx.x) % call.heads;
   const int kv_head = head / (call.heads / call.kv_heads);
@@ -112,16 +111,16 @@ __global__ void __launch_bounds__(tile_threads, Tile::blocks)
     write_weights<Tile>(memory, scores);
     add_weighted_rows<Tile>(memory, tile_rows<Tile>(call, call.v, sample, kv_head, key), sums);
   }
-  S* out = call.out.row(std::int64_t{sample} * call.tokens + first_query, head);
-  write_sums<Tile>(sums, out, call.out.stride, queries.n, call.features, [&](int i) { return 1 / softmax.total[i]; });
+  write_sums<Tile>(sums, tile_rows<Tile>(call, call.out, sample, head, first_query),
+                   [&](int i) { return 1 / softmax.total[i]; });
   write_lse<Tile>(call, softmax, blockIdx.x, first_query);
 }
 
 void start_forward(Queue queue, const AttentionCall& call, const AttentionDropout& dropout) {
   if (!call.q.present()) return;
-  in_attention_tile(call.q.dtype, call.shape.head_dim, [&]<class S, class Tile>() {
-    launch(attend<S, Tile>, tiles_of<Tile>(call.shape.batch * call.shape.heads, call.shape.tokens), queue,
-           arguments_of<S>(queue, call, dropout));
+  in_attention_tile(call.q.dtype, call.shape.head_dim, [&]<class Tile>() {
+    launch(attend<Tile>, tiles_of<Tile>(call.shape.batch * call.shape.heads, call.shape.tokens), queue,
+           arguments_of<typename Tile::Number>(queue, call, dropout));
   });
 }
 

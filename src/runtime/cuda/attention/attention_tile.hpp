@@ -1,6 +1,7 @@
 #pragma once
 #include "runtime/cuda/launch/block_memory.hpp"
 #include "runtime/cuda/launch/fused.hpp"
+#include "runtime/cuda/launch/pack.hpp"
 #include "runtime/kernels/elements.hpp"
 
 #include <cmath>
@@ -44,12 +45,26 @@ template <class Tile> struct TileMemory {
 template <class Tile> using TileProduct = typename Tile::Number[Tile::rows][Tile::rows];
 template <class Tile> using TileSums = typename Tile::Number[Tile::rows][Tile::columns];
 
+/// Calls f with where elements lie, as the type that they are stored in. Kernels are made for the type that computes
+/// alone, as one for each dtype would cost nvcc twice as much; the branch stands around the loops that read and write.
+template <class T, class F> __device__ void in_stored_type(const AnyElements& elements, F f) {
+  if constexpr (std::same_as<T, double>)
+    f(static_cast<double*>(elements.data));
+  else if (elements.dtype == DType::bf16)
+    f(static_cast<BFloat16*>(elements.data));
+  else if (elements.dtype == DType::fp16)
+    f(static_cast<Half*>(elements.data));
+  else
+    f(static_cast<float*>(elements.data));
+}
+
 /// Rows of one head in a tile, of which the row has no more than n.
-template <class S> struct TileRows {
-  const S* data;
+struct TileRows {
+  AnyElements elements;
   int stride, n, features;
 
-  __device__ auto at(int row, int feature) const {
+  /// @param data of elements
+  template <class S> __device__ Compute<S> at(const S* data, int row, int feature) const {
     return row < n && feature < features ? widen(data[row * stride + feature]) : Compute<S>{0};
   }
 };
@@ -58,16 +73,18 @@ __device__ inline int thread_y() { return static_cast<int>(threadIdx.x) / square
 __device__ inline int thread_x() { return static_cast<int>(threadIdx.x) % square; }
 
 /// Features from `first` on, transposed.
-template <class Tile, class S, class Slice> __device__ void read_slice(const TileRows<S>& rows, int first, Slice& to) {
+template <class Tile, class Slice> __device__ void read_slice(const TileRows& rows, int first, Slice& to) {
   const int feature = static_cast<int>(threadIdx.x) % Tile::slice, begin = static_cast<int>(threadIdx.x) / Tile::slice;
-  MONOMORPH_UNROLL_BY_4
-  for (int i = 0; i < Tile::side; i += tile_threads / Tile::slice)
-    to[feature][begin + i] = rows.at(begin + i, first + feature);
+  in_stored_type<typename Tile::Number>(rows.elements, [&](const auto* data) {
+    MONOMORPH_UNROLL_BY_4
+    for (int i = 0; i < Tile::side; i += tile_threads / Tile::slice)
+      to[feature][begin + i] = rows.at(data, begin + i, first + feature);
+  });
 }
 
 /// product = left · right^T, over features.
-template <class Tile, class S>
-__device__ void multiply_rows(TileMemory<Tile>& memory, const TileRows<S>& left, const TileRows<S>& right,
+template <class Tile>
+__device__ void multiply_rows(TileMemory<Tile>& memory, const TileRows& left, const TileRows& right,
                               TileProduct<Tile>& product) {
   using T = typename Tile::Number;
   const int y = thread_y(), x = thread_x();
@@ -132,20 +149,22 @@ __device__ void add_row(const TileMemory<Tile>& memory, int first, int row, Tile
 /// sums += weights · rows, over the rows of a tile. Its first barrier is behind the writing of the weights. What the
 /// mask hides has the weight 0, which keeps it out unless it is an infinity or NaN: where there is one, zeros are
 /// skipped.
-template <class Tile, class S>
-__device__ void add_weighted_rows(TileMemory<Tile>& memory, const TileRows<S>& rows, TileSums<Tile>& sums) {
+template <class Tile>
+__device__ void add_weighted_rows(TileMemory<Tile>& memory, const TileRows& rows, TileSums<Tile>& sums) {
   using T = typename Tile::Number;
   for (int first = 0; first < Tile::side; first += Tile::block_rows) {
     __syncthreads();  // what lay in the memory has been read, and the weights are written
     T zero = 0;       // times each number: NaN as soon as one of them is not finite
-    MONOMORPH_UNROLL_BY_4
-    for (int i = 0; i < Tile::block_rows * Tile::most_features; i += tile_threads) {
-      const int element = i + static_cast<int>(threadIdx.x);
-      const int row = element / Tile::most_features, feature = element % Tile::most_features;
-      const T value = rows.at(first + row, feature);
-      memory.rows[row][feature] = value;
-      zero = fused(value, T{0}, zero);
-    }
+    in_stored_type<T>(rows.elements, [&](const auto* data) {
+      MONOMORPH_UNROLL_BY_4
+      for (int i = 0; i < Tile::block_rows * Tile::most_features; i += tile_threads) {
+        const int element = i + static_cast<int>(threadIdx.x);
+        const int row = element / Tile::most_features, feature = element % Tile::most_features;
+        const T value = rows.at(data, first + row, feature);
+        memory.rows[row][feature] = value;
+        zero = fused(value, T{0}, zero);
+      }
+    });
     if (__syncthreads_or(zero != 0) == 0) {
       MONOMORPH_UNROLL_BY_4
       for (int row = 0; row < Tile::block_rows; ++row) add_row<Tile, false>(memory, first, row, sums);
@@ -156,18 +175,20 @@ __device__ void add_weighted_rows(TileMemory<Tile>& memory, const TileRows<S>& r
   }
 }
 
-/// Rows of a tile of which there are `n`, each times its factor.
-template <class Tile, class S, class Factor>
-__device__ void write_sums(const TileSums<Tile>& sums, S* to, std::int64_t stride, int n, int features, Factor factor) {
-  MONOMORPH_UNROLL
-  for (int i = 0; i < Tile::rows; ++i) {
-    const int row = thread_y() + i * square;
+/// Each row times its factor.
+template <class Tile, class Factor>
+__device__ void write_sums(const TileSums<Tile>& sums, const TileRows& to, Factor factor) {
+  in_stored_type<typename Tile::Number>(to.elements, [&](auto* data) {
     MONOMORPH_UNROLL
-    for (int j = 0; j < Tile::columns; ++j) {
-      const int feature = thread_x() + j * square;
-      if (row < n && feature < features) narrow(sums[i][j] * factor(i), to[row * stride + feature]);
+    for (int i = 0; i < Tile::rows; ++i) {
+      const int row = thread_y() + i * square;
+      MONOMORPH_UNROLL
+      for (int j = 0; j < Tile::columns; ++j) {
+        const int feature = thread_x() + j * square;
+        if (row < to.n && feature < to.features) narrow(sums[i][j] * factor(i), data[row * to.stride + feature]);
+      }
     }
-  }
+  });
 }
 
 /// Of the threads that have the same row, in an order that gives each of them the same bits.
