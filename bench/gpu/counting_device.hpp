@@ -44,7 +44,7 @@ template <class F> void side_by_side(Queue, std::int64_t n, F&& f) {
   for (std::int64_t i = 0; i < n; ++i) f(i);
 }
 
-/// What f asks for is one kernel of each kind, as on a GPU: updates of few runs, whose elements no other of them has.
+/// Counts what f asks for as one kernel of each kind, as a GPU has it for updates of different elements.
 template <class F> void join_updates(Queue queue, F&& f) {
   auto before = counted();
   f(queue);

@@ -214,9 +214,12 @@ TEST_CASE("attention of a GPU caps scores as the CPU does", "[attention]") {
 }
 
 TEST_CASE("what a query does not see reaches none of a GPU's results, even if it is no number", "[attention]") {
+  const auto [dtype, features] =
+      GENERATE(std::pair{DType::fp32, 8}, std::pair{DType::fp32, 200}, std::pair{DType::bf16, 8},
+               std::pair{DType::fp16, 8}, std::pair{DType::fp64, 8});
   for (const AttentionMask& mask : masks())
     for (const bool within_documents : {false, true}) {
-      Problem problem{DType::fp32, shape_of(1, 83, 2, 1, 8), mask};
+      Problem problem{dtype, shape_of(1, 83, 2, 1, features), mask};
       if (within_documents) problem.documents = documents_of(problem.shape);
       CAPTURE(mask.before, mask.after, mask.prefix, within_documents);
       Call clean(problem);
@@ -242,7 +245,7 @@ TEST_CASE("attention of a GPU drops what the CPU drops", "[attention]") {
   key.first_sample = (std::uint64_t{1} << 32) - 1;
   key.layer = 3;
   key.site = 1;
-  for (const Bound bound : {bounds[0], bounds[2]})
+  for (const Bound bound : bounds)
     for (const double rate : {0.0, 0.3})
       for (const bool within_documents : {false, true}) {
         Problem problem{bound.dtype, shape_of(2, 71, 4, 2, 16), {30, 2, 0}};

@@ -195,6 +195,18 @@ TEST_CASE("cross-entropy on a GPU takes no targets at all, and overwrites logits
   CHECK(logits.bytes() == run(cuda::Queue{}, unscaled_case, DType::fp32, DType::fp32, Wants::gradient, 0).dlogits);
 }
 
+TEST_CASE("a GPU gives gradients by logits in their dtype, or in 16 bits by fp32, and no others", "[cross_entropy]") {
+  const Given given = random_case(2, 16, 0, 1);
+  for (const auto& [of_logits, of_gradient] :
+       {std::pair{DType::fp32, DType::fp64}, {DType::fp64, DType::fp32}, {DType::fp64, DType::bf16}}) {
+    CAPTURE(name_of(of_logits), name_of(of_gradient));
+    const Storage logits(given.logits, of_logits), loss(filled(2, 1, 7), of_logits),
+        gradient(given.logits, of_gradient);
+    CHECK_THROWS_AS(cuda::cross_entropy({}, {logits.view(), given.targets.data(), 16, loss.view(), gradient.view()}),
+                    std::logic_error);
+  }
+}
+
 TEST_CASE("of logits of 16 bits a GPU gives losses of fp32 and gradients of their dtype, and no others",
           "[cross_entropy]") {
   const Given given = random_case(2, 16, 0, 1);

@@ -172,4 +172,16 @@ TEST_CASE("without tokens there is nothing to compare on a GPU, and without a su
   CHECK(metrics.bytes() == expected.metrics.bytes());
 }
 
+TEST_CASE("a GPU's divergence gives gradients in the logits' dtype, or in 16 bits by fp32, and no others",
+          "[distillation]") {
+  const Given given = random_case(2, 16, 16, 1, {});
+  for (const auto& [of_logits, of_gradient] : {std::pair{DType::fp32, DType::fp64},
+                                               {DType::fp64, DType::fp32},
+                                               {DType::fp64, DType::bf16},
+                                               {DType::bf16, DType::bf16}}) {
+    CAPTURE(name_of(of_logits), name_of(of_gradient));
+    CHECK_THROWS_AS(run(gpu_queue, given, of_logits, of_gradient, Wants::gradient), std::logic_error);
+  }
+}
+
 }  // namespace monomorph::emulator

@@ -123,6 +123,9 @@ template <class Update> void check_together(const Update& update) {
     CHECK((actual.bytes() == expected.bytes()));
   });
 }
+struct QueueOfOnesOwn : cuda::Queue {};
+static_assert(JoinsUpdates<cuda::Queue> && !JoinsUpdates<QueueOfOnesOwn> && !JoinsUpdates<cpu::Queue>);
+
 ElementUpdate with_state(ElementUpdate run, std::size_t k) {
   run.state = {run.state[k]};
   return run;

@@ -30,7 +30,7 @@ OTHERS = {"add_counts", "add_losses", "add_metrics", "add_samples", "add_up", "a
           "to_unit_length", "to_unit_length_backward", "words_are_read", "words_are_written", "write_rows"}
 WIDE_ACCESSES = {**dict.fromkeys(STREAMING, {"LDG", "STG"}), **dict.fromkeys(READING, {"LDG"}), **dict.fromkeys(WRITING, {"STG"}),
                  **dict.fromkeys(OTHERS, set())}
-MAP_OF_PACKS = re.compile(r"\bmap<\w+, (?!1,)\d+, ")  # that takes more than one element at a time
+MAP_OF_PACKS = re.compile(r"\bmap<")
 
 # A loop of compare and swap adds what has no instruction, such as 16 bits.
 FLOATING_ATOMIC = re.compile(r"\b(?:red|atom)\.(?:[\w.]*\.)?(?:f16|f16x2|bf16|bf16x2|f32|f64|cas)\b.*")

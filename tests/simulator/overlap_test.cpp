@@ -40,8 +40,8 @@ template <Recipe R> double share_in_sight(double of_copy) {
   return longer(of_copy) / (copies_in_turn * of_copy);
 }
 /// In kernels, so that copies take no longer than what computes beside them. A block's activations have many kernels;
-/// a unit's state, which takes four copies to come and go, has the one that updates it. State whose copies take longer
-/// than that, as over a bus they do, is waited for by the rest.
+/// a unit's state, which takes four copies to come and go, has the one that updates it. Over a bus
+/// copies of state take longer than that, and then updates wait for them.
 constexpr double of_activations = 2, of_state = 0.25;
 
 }  // namespace

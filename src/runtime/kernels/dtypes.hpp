@@ -49,7 +49,12 @@ inline double as_element(DType dtype, double number) {
   return rounded;
 }
 
-template <class S> inline constexpr DType dtype_of = std::same_as<S, double> ? DType::fp64 : DType::fp32;
+/// The dtype of elements of 16 bits or more.
+template <class S>
+inline constexpr DType dtype_of = std::same_as<S, double>     ? DType::fp64
+                                  : std::same_as<S, BFloat16> ? DType::bf16
+                                  : std::same_as<S, Half>     ? DType::fp16
+                                                              : DType::fp32;
 
 }  // namespace
 }  // namespace monomorph

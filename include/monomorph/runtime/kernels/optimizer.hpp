@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <limits>
 #include <monomorph/core/step_scalars.hpp>
@@ -63,8 +64,13 @@ struct AverageCoefficients {
 };
 
 /// A device that can start the updates of several runs as one kernel: join_updates(queue, f) calls f with a queue of
-/// the type Updates, on which they may wait until f returns.
-template <class Queue> concept JoinsUpdates = requires { typename Queue::Updates; };
+/// the type Updates, on which they may wait until f returns, and which becomes a queue of the device for other kernels.
+/// A queue that derives from that of another device has kernels of its own, and joins only what it joins itself.
+template <class Queue>
+concept JoinsUpdates = std::convertible_to<typename Queue::Updates, Queue> &&
+    requires(Queue queue, void (*f)(typename Queue::Updates)) {
+  join_updates(queue, f);
+};
 
 namespace detail {
 template <class Queue> struct UpdatesOf { using type = Queue; };

@@ -116,7 +116,7 @@ template <class R> consteval auto observer_call_rules() {
     return RuleList<>{};
 }
 
-/// A policy is called with the queue of the device, so the device is judged first.
+/// A policy is called with the queue of the device (an optimiser with UpdatesOf it), so the device is judged first.
 template <Recipe R> consteval auto call_rules() {
   using Queue = typename device_of<R>::Queue;
   if constexpr (!DeviceHasKernels<Queue>::holds)

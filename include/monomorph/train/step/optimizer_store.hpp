@@ -109,6 +109,7 @@ template <Recipe R> class OptimizerStore {
         Optimizer::update(queue, update, hparams, terms);
       }
     });
+    // Behind the optimiser: kernels of a block's own take a plain queue, and would start what waits one by one.
     for (const plan::UpdateRun& run : unit.runs)
       if (!is_optimized(run.parameter_class))
         update_state(element_update(unit, run, direction(u), state_buffers<Optimizer>, seed_));

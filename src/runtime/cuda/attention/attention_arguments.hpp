@@ -16,15 +16,15 @@ namespace {
 /// A view of heads side by side.
 struct Heads {
   std::byte* data;
-  DType dtype;
   std::int64_t stride, features;
-  __device__ AnyElements row(std::int64_t row, std::int64_t head) const {
+  __device__ AnyElements row(std::int64_t row, std::int64_t head, DType dtype) const {
     return {data + (row * stride + head * features) * size_of(dtype), dtype};
   }
 };
 
 /// What a kernel gets.   @tparam T computes
 template <class T> struct AttentionArguments {
+  DType dtype;
   Heads q, k, v, out, dout, dq, dk, dv;
   T* lse;
   std::int64_t lse_stride;
@@ -49,8 +49,12 @@ AttentionArguments<T> arguments_of(Queue queue, const AttentionCall& call, const
                                    T* delta = nullptr) {
   const AttentionShape& shape = call.shape;
   const std::int64_t h = shape.head_dim;
-  const auto heads_in = [h](const View& x) { return Heads{x.data, x.dtype, x.stride, h}; };
-  return {heads_in(call.q),
+  const auto heads_in = [&](const View& x) {
+    if (x.present() && x.dtype != call.q.dtype) throw std::logic_error("attention has heads of one dtype");
+    return Heads{x.data, x.stride, h};
+  };
+  return {call.q.dtype,
+          heads_in(call.q),
           heads_in(call.k),
           heads_in(call.v),
           heads_in(call.out),
@@ -78,7 +82,7 @@ AttentionArguments<T> arguments_of(Queue queue, const AttentionCall& call, const
 template <class Tile, class T>
 __device__ TileRows tile_rows(const AttentionArguments<T>& call, const Heads& x, int sample, int head, int first) {
   const int left = call.tokens - first;
-  return {x.row(std::int64_t{sample} * call.tokens + first, head), static_cast<int>(x.stride),
+  return {x.row(std::int64_t{sample} * call.tokens + first, head, call.dtype), static_cast<int>(x.stride),
           left < Tile::side ? left : Tile::side, call.features};
 }
 
@@ -127,8 +131,10 @@ __device__ void make_scores(const AttentionArguments<T>& call, TileMemory<Tile>&
 
 /// Calls f.operator()<Tile>() for what a dtype is computed in and a number of features.
 template <class F> void in_attention_tile(DType dtype, std::int64_t features, F f) {
+  if (size_of(dtype) == 1) throw std::logic_error("attention takes heads of fp64, fp32 or 16 bits");
   in_compute_type(dtype, [&]<class T>() {
-    // In fp64 tiles of 128 features have as many rows, and so give the same bits.
+    // fp64 is there to compare with. Tiles of 64 features would be three more kernels of it; those of 128 have as many
+    // rows, and so the same bits.
     constexpr int fewest = std::same_as<T, double> ? 128 : 64;
     if (features <= fewest)
       f.template operator()<TileOf<T, fewest>>();

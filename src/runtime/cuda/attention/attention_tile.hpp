@@ -5,6 +5,7 @@
 #include "runtime/kernels/elements.hpp"
 
 #include <cmath>
+#include <concepts>
 #include <cstdint>
 
 /// Products of tiles of attention, by the threads of one block. A block's threads form a square: each computes the
@@ -46,7 +47,7 @@ template <class Tile> using TileProduct = typename Tile::Number[Tile::rows][Tile
 template <class Tile> using TileSums = typename Tile::Number[Tile::rows][Tile::columns];
 
 /// Calls f with where elements lie, as the type that they are stored in. Kernels are made for the type that computes
-/// alone, as one for each dtype would cost nvcc twice as much; the branch stands around the loops that read and write.
+/// alone (docs/why/build_time.md); the branch stands around the loops that read and write.
 template <class T, class F> __device__ void in_stored_type(const AnyElements& elements, F f) {
   if constexpr (std::same_as<T, double>)
     f(static_cast<double*>(elements.data));
@@ -58,12 +59,12 @@ template <class T, class F> __device__ void in_stored_type(const AnyElements& el
     f(static_cast<float*>(elements.data));
 }
 
-/// Rows of one head in a tile, of which the row has no more than n.
+/// Rows of one head in a tile, of which n are there: the tile's others are past the end.
 struct TileRows {
   AnyElements elements;
   int stride, n, features;
 
-  /// @param data of elements
+  /// @param data the elements, as their type
   template <class S> __device__ Compute<S> at(const S* data, int row, int feature) const {
     return row < n && feature < features ? widen(data[row * stride + feature]) : Compute<S>{0};
   }

@@ -1,9 +1,13 @@
 #pragma once
 #include "runtime/cuda/launch/launch.hpp"
 #include "runtime/cuda/launch/pack.hpp"
+#include "runtime/kernels/dtypes.hpp"
 
 #include <monomorph/core/extremes.hpp>
 #include <monomorph/runtime/memory/view.hpp>
+
+#include <concepts>
+#include <stdexcept>
 
 /// Kernels that compute each element of a matrix from the same elements of others. Unlike a loop over threads, they
 /// read and write packs, where the views lie at multiples of them, and start nothing for a view that is empty.
@@ -63,7 +67,7 @@ struct AnyRows {
 };
 inline AnyRows any_rows(const View& x) { return {{x.data, x.dtype}, x.stride}; }
 
-/// The same of any dtypes, element by element.   @tparam X AnyRows
+/// The same of any dtypes, element by element.   @tparam X AnyRows, as many as f has arguments
 template <class S, class F, class... X>
 __global__ void __launch_bounds__(map_threads) map_any(F f, Extent extent, AnyRows y, X... x) {
   each_place<1>(extent, [&](std::int64_t row, std::int64_t col) {
@@ -95,6 +99,8 @@ inline bool rows_start_access(const View& x) {
 /// for all dtypes.
 template <class S, class Y, class... X, class F, class... Views>
 void map_extent(Queue queue, F f, const Extent& extent, const View& y, const Views&... x) {
+  if (y.dtype != dtype_of<Y> || ((x.dtype != dtype_of<X>) || ...))
+    throw std::logic_error("cuda kernels of elements get views of the dtypes that they are called for");
   if constexpr (!std::same_as<S, double>) {
     if (rows_start_access(y) && (rows_start_access(x) && ...)) {
       constexpr int width = pack_width<Y, X...>();

@@ -68,10 +68,10 @@ template <class S, int width, class T> MONOMORPH_HOST_DEVICE void write_pack(con
 }
 
 /// Elements of a dtype that is known when a kernel runs. All threads take the branch alike, so that it costs a kernel
-/// little where it has much else to do, and one kernel for each dtype would cost nvcc as much again.
+/// little where it has much else to do; nvcc would compile one for each dtype (docs/why/build_time.md).
 struct AnyElements {
-  void* data;  ///< or null
-  DType dtype;
+  void* data;   ///< or null
+  DType dtype;  ///< of 16 bits or more; who starts the kernel checks it
   MONOMORPH_HOST_DEVICE bool present() const { return data != nullptr; }
 };
 template <class S> MONOMORPH_HOST_DEVICE S read_element(const AnyElements& from, std::int64_t at) {
@@ -80,14 +80,15 @@ template <class S> MONOMORPH_HOST_DEVICE S read_element(const AnyElements& from,
   if (from.dtype == DType::fp64) return converted<S>(static_cast<const double*>(from.data)[at]);
   return converted<S>(static_cast<const float*>(from.data)[at]);
 }
+/// Of fp64 only what is computed in it.
 template <class S, int width>
 MONOMORPH_HOST_DEVICE void write_pack(const Pack<S, width>& pack, const AnyElements& to, std::int64_t first) {
+  if constexpr (std::same_as<S, double>)
+    if (to.dtype == DType::fp64) return write_pack(pack, static_cast<double*>(to.data) + first);
   if (to.dtype == DType::bf16)
     write_pack(pack, static_cast<BFloat16*>(to.data) + first);
   else if (to.dtype == DType::fp16)
     write_pack(pack, static_cast<Half*>(to.data) + first);
-  else if (to.dtype == DType::fp64)
-    write_pack(pack, static_cast<double*>(to.data) + first);
   else
     write_pack(pack, static_cast<float*>(to.data) + first);
 }

@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(most_token_threads<Arithmetic<L>>, tokens_at_o
   const auto write_zero = [&](const auto& zero, std::int64_t column) { write_pack(zero, dlogits + column); };
   if (target == ignored_target) {
     if (threadIdx.x == 0) tokens.loss[row] = 0;
-    if (dlogits != nullptr) zero_columns(0, tokens.columns, write_zero);
+    if (dlogits != nullptr) zero_columns<float>(0, tokens.columns, write_zero);
     return;
   }
   const S target_logit = converted<S>(logits[target]);  // before the gradient comes in its place
@@ -171,7 +171,7 @@ __global__ void __launch_bounds__(most_token_threads<Arithmetic<L>>, tokens_at_o
   const Gradient<L> gradient = gradient_of(found, log_sum_exp, scale, tokens.terms, target, tokens.vocabulary);
   each_pack_backward<width>(tokens.vocabulary,
                             [&]<int n>(std::int64_t column) { gradient.template write<n>(logits, dlogits, column); });
-  zero_columns(tokens.vocabulary, tokens.columns, write_zero);
+  zero_columns<float>(tokens.vocabulary, tokens.columns, write_zero);
 }
 
 template <class L, class D> void start(Queue queue, const TokenLogits& logits, const LossTerms& terms) {
@@ -212,7 +212,7 @@ void in_stored_types(const TokenLogits& logits, auto f) {
 }
 
 void check_stored(const TokenLogits& logits) {
-  check_gradients(logits);
+  check_gradients("cuda::cross_entropy", logits);
   if (size_of(logits.logits_CV.dtype) != 2) return check_dtypes("cuda::cross_entropy", logits);
   if (logits.loss_C.dtype != DType::fp32)
     throw std::logic_error("cuda::cross_entropy gives losses of fp32 of logits of 16 bits");

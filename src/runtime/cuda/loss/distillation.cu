@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(most_compared_threads, 1) compare_models(Taugh
   };
   if (target == ignored_target) {
     if (threadIdx.x == 0) tokens.write(row, {});
-    if (tokens.dlogits.present()) zero_columns(0, tokens.columns, write_gradient);
+    if (tokens.dlogits.present()) zero_columns<S>(0, tokens.columns, write_gradient);
     return;
   }
   Row<OfStudent, S> student{tokens.student + row * tokens.student_stride, vocabulary};
@@ -168,7 +168,7 @@ __global__ void __launch_bounds__(most_compared_threads, 1) compare_models(Taugh
     }
     write_gradient(gradient, column);
   });
-  zero_columns(vocabulary, tokens.columns, write_gradient);
+  zero_columns<S>(vocabulary, tokens.columns, write_gradient);
 }
 
 constexpr int n_metrics = 4;
@@ -232,7 +232,7 @@ void distillation_loss(Queue queue, const TaughtLogits& logits, const Distillati
   const std::int64_t rows = student.logits_CV.shape.rows;
   if (!student.logits_CV.present()) return;
   check_dtypes("cuda::distillation_loss", student);
-  check_gradients(student);
+  check_gradients("cuda::distillation_loss", student);
   TaughtLogits on_gpu = logits;
   on_gpu.student.targets_C = on_device(queue, student.targets_C, rows);
   in_compute_type(student.logits_CV.dtype, [&]<class S>() { compare<S>(queue, on_gpu, terms); });

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <concepts>
 #include <stdexcept>
 #include <string>
 
@@ -37,9 +36,8 @@ template <int width, class F> __device__ void each_pack_backward(std::int64_t n,
 }
 
 /// write(a zero, column) for all columns but the first `n`.
-template <class F> __device__ void zero_columns(std::int64_t n, std::int64_t columns, F write) {
-  for (std::int64_t column = n + threadIdx.x; column < columns; column += blockDim.x)
-    write(Pack<float, 1>{{0}}, column);
+template <class S, class F> __device__ void zero_columns(std::int64_t n, std::int64_t columns, F write) {
+  for (std::int64_t column = n + threadIdx.x; column < columns; column += blockDim.x) write(Pack<S, 1>{{0}}, column);
 }
 
 // ---- Of all tokens
@@ -90,10 +88,11 @@ inline void check_dtypes(const char* kernel, const TokenLogits& logits) {
     throw std::logic_error(std::string(kernel) + " takes logits of fp32 or fp64, and gives losses of their dtype");
 }
 
-inline void check_gradients(const TokenLogits& logits) {
+inline void check_gradients(const char* kernel, const TokenLogits& logits) {
   const View &in = logits.logits_CV, &out = logits.dlogits_CV;
   if (out.present() && out.dtype != in.dtype && (in.dtype != DType::fp32 || size_of(out.dtype) != 2))
-    throw std::logic_error("gradients by logits are of the logits' dtype, or of 16 bits by logits of fp32");
+    throw std::logic_error(std::string(kernel) +
+                           " gives gradients of the logits' dtype, or of 16 bits by logits of fp32");
 }
 
 }  // namespace

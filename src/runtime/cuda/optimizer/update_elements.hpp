@@ -258,7 +258,8 @@ template <class Rule, class G> void choose_master(Queue queue, std::span<const U
 }
 
 template <class Rule> bool is_whole(const ElementUpdate& run) {
-  bool whole = run.master.elements() % noise_group == 0 && run.first % noise_group == 0;
+  bool whole =
+      run.master.elements() % noise_group == 0 && run.first % noise_group == 0 && size_of(run.rounded.dtype) > 1;
   for (const View* view : {&run.gradient, &run.master, &run.rounded}) whole = whole && starts_access(view->data);
   for (int k = 0; k < Rule::n_state; ++k)
     whole = whole && starts_access(run.state[k].data) && run.state[k].dtype == run.state[0].dtype;
