@@ -67,9 +67,10 @@ struct AnyRows {
 };
 inline AnyRows any_rows(const View& x) { return {{x.data, x.dtype}, x.stride}; }
 
-/// The same of any dtypes, element by element.   @tparam X AnyRows, as many as f has arguments
+/// The same of any dtypes, element by element. One block of a multiprocessor is said to be enough, as nvcc would rather
+/// spill a register than have fewer.   @tparam X AnyRows, as many as f has arguments
 template <class S, class F, class... X>
-__global__ void __launch_bounds__(map_threads) map_any(F f, Extent extent, AnyRows y, X... x) {
+__global__ void __launch_bounds__(map_threads, 1) map_any(F f, Extent extent, AnyRows y, X... x) {
   each_place<1>(extent, [&](std::int64_t row, std::int64_t col) {
     const Pack<S, 1> element{{f(read_element<S>(x.elements, row * x.stride + col)...)}};
     write_pack(element, y.elements, row * y.stride + col);

@@ -67,32 +67,6 @@ template <class S, int width, class T> MONOMORPH_HOST_DEVICE void write_pack(con
   *reinterpret_cast<Pack<T, width>*>(to) = stored;
 }
 
-/// Elements of a dtype that is known when a kernel runs. All threads take the branch alike, so that it costs a kernel
-/// little where it has much else to do; nvcc would compile one for each dtype (docs/why/build_time.md).
-struct AnyElements {
-  void* data;   ///< or null
-  DType dtype;  ///< of 16 bits or more; who starts the kernel checks it
-  MONOMORPH_HOST_DEVICE bool present() const { return data != nullptr; }
-};
-template <class S> MONOMORPH_HOST_DEVICE S read_element(const AnyElements& from, std::int64_t at) {
-  if (from.dtype == DType::bf16) return converted<S>(static_cast<const BFloat16*>(from.data)[at]);
-  if (from.dtype == DType::fp16) return converted<S>(static_cast<const Half*>(from.data)[at]);
-  if (from.dtype == DType::fp64) return converted<S>(static_cast<const double*>(from.data)[at]);
-  return converted<S>(static_cast<const float*>(from.data)[at]);
-}
-/// Of fp64 only what is computed in it.
-template <class S, int width>
-MONOMORPH_HOST_DEVICE void write_pack(const Pack<S, width>& pack, const AnyElements& to, std::int64_t first) {
-  if constexpr (std::same_as<S, double>)
-    if (to.dtype == DType::fp64) return write_pack(pack, static_cast<double*>(to.data) + first);
-  if (to.dtype == DType::bf16)
-    write_pack(pack, static_cast<BFloat16*>(to.data) + first);
-  else if (to.dtype == DType::fp16)
-    write_pack(pack, static_cast<Half*>(to.data) + first);
-  else
-    write_pack(pack, static_cast<float*>(to.data) + first);
-}
-
 /// write_pack to a GPU's global memory, for kernels of which nvcc does not see that elements lie side by side, as they
 /// write several packs to one matrix: a pack of 16 bytes is one access nevertheless.
 template <class S, int width, class T> MONOMORPH_HOST_DEVICE void write_global_pack(const Pack<S, width>& pack, T* to) {
@@ -105,6 +79,39 @@ template <class S, int width, class T> MONOMORPH_HOST_DEVICE void write_global_p
   }
 #endif
   write_pack(pack, to);
+}
+
+/// Elements of a dtype that is known when a kernel runs. All threads take the branch alike, so that it costs a kernel
+/// little where it has much else to do; nvcc would compile one for each dtype (docs/why/build_time.md). They lie in a
+/// GPU's global memory.
+struct AnyElements {
+  void* data;   ///< or null
+  DType dtype;  ///< of 16 bits or more; who starts the kernel checks it
+  MONOMORPH_HOST_DEVICE bool present() const { return data != nullptr; }
+};
+template <class S> MONOMORPH_HOST_DEVICE S read_element(const AnyElements& from, std::int64_t at) {
+  switch (from.dtype) {
+    case DType::fp64:
+      return converted<S>(static_cast<const double*>(from.data)[at]);
+    case DType::bf16:
+      return converted<S>(static_cast<const BFloat16*>(from.data)[at]);
+    case DType::fp16:
+      return converted<S>(static_cast<const Half*>(from.data)[at]);
+    default:
+      return converted<S>(static_cast<const float*>(from.data)[at]);
+  }
+}
+/// Of fp64 only what is computed in it.
+template <class S, int width>
+MONOMORPH_HOST_DEVICE void write_pack(const Pack<S, width>& pack, const AnyElements& to, std::int64_t first) {
+  if constexpr (std::same_as<S, double>)
+    if (to.dtype == DType::fp64) return write_global_pack(pack, static_cast<double*>(to.data) + first);
+  if (to.dtype == DType::bf16)
+    write_global_pack(pack, static_cast<BFloat16*>(to.data) + first);
+  else if (to.dtype == DType::fp16)
+    write_global_pack(pack, static_cast<Half*>(to.data) + first);
+  else
+    write_global_pack(pack, static_cast<float*>(to.data) + first);
 }
 
 }  // namespace monomorph::cuda
