@@ -94,7 +94,7 @@ struct ManyRuns {
       buffers.emplace_back(dtypes, i % 7 == 0 ? 64 * 71 : 64 * (1 + i % 5), 0.5);
     }
   }
-  /// @param f (run, how often its rate counts, terms)
+  /// @param f (run, weight decay, terms)
   template <class F> void for_each(const F& f) {
     for (int i = 0; i < std::ssize(buffers); ++i) {
       UpdateTerms terms{.decision = &decision, .rate_times = 1.0 + i % 3};

@@ -19,7 +19,7 @@ enum class Of { group, saved };  ///< where statistics come from
 /// which would make four times as many kernels for nvcc: kernels wait for memory, and all threads take the same branch.
 template <class T> struct Norm {
   Forward<T> forward;
-  Kind kind;
+  NormKind kind;
   Of source;
 };
 
@@ -185,7 +185,7 @@ Forward<T> forward_of(const View& x, const View& weight, const View& bias, doubl
           static_cast<S>(weight_offset)};
 }
 
-void forward(Queue queue, Kind kind, Of source, const View& x, const View& weight, const View& bias, double epsilon,
+void forward(Queue queue, NormKind kind, Of source, const View& x, const View& weight, const View& bias, double epsilon,
              const View& y, const View& mean, const View& rstd, double weight_offset = no_weight_offset) {
   if (!x.present()) return;
   in_element_type(x.dtype, [&]<class T>() {
@@ -208,26 +208,25 @@ void forward(Queue queue, Kind kind, Of source, const View& x, const View& weigh
 void round_norm(Queue queue, const NormedInput& norm, const float* scale, View to, std::int64_t* maximum) {
   const Norm<BFloat16> rounded{forward_of<BFloat16>(norm.x_MK, norm.weight_K, norm.bias_K, norm.epsilon, View{},
                                                     norm.mean_M, norm.rstd_M, weight_offset(norm.kind)),
-                               norm.kind == NormKind::layer_norm ? Kind::layer : Kind::rms,
-                               norm.from_saved ? Of::saved : Of::group};
+                               norm.kind, norm.from_saved ? Of::saved : Of::group};
   start_packed<false, pack_width<BFloat16>()>(queue, rounded, ToRounded{to.as<E4M3>(), scale, maximum});
 }
 
 void layer_norm(Queue queue, View x, View weight, View bias, double epsilon, View y, View mean, View rstd) {
   const KernelSpan span(Work::elementwise, "layer_norm", queue.stream);
-  forward(queue, Kind::layer, Of::group, x, weight, bias, epsilon, y, mean, rstd);
+  forward(queue, NormKind::layer_norm, Of::group, x, weight, bias, epsilon, y, mean, rstd);
 }
 void rms_norm(Queue queue, View x, View weight, View bias, double epsilon, View y, View rstd, double weight_offset) {
   const KernelSpan span(Work::elementwise, "rms_norm", queue.stream);
-  forward(queue, Kind::rms, Of::group, x, weight, bias, epsilon, y, View{}, rstd, weight_offset);
+  forward(queue, NormKind::rms_norm, Of::group, x, weight, bias, epsilon, y, View{}, rstd, weight_offset);
 }
 void layer_norm_recompute(Queue queue, View x, View weight, View bias, View mean, View rstd, View y) {
   const KernelSpan span(Work::elementwise, "layer_norm_recompute", queue.stream);
-  forward(queue, Kind::layer, Of::saved, x, weight, bias, 0, y, mean, rstd);
+  forward(queue, NormKind::layer_norm, Of::saved, x, weight, bias, 0, y, mean, rstd);
 }
 void rms_norm_recompute(Queue queue, View x, View weight, View bias, View rstd, View y, double weight_offset) {
   const KernelSpan span(Work::elementwise, "rms_norm_recompute", queue.stream);
-  forward(queue, Kind::rms, Of::saved, x, weight, bias, 0, y, View{}, rstd, weight_offset);
+  forward(queue, NormKind::rms_norm, Of::saved, x, weight, bias, 0, y, View{}, rstd, weight_offset);
 }
 
 }  // namespace monomorph::cuda

@@ -33,7 +33,7 @@ template <class T> struct Backward {
   S weight_offset;
   Rows<T> dx;
   /// No argument of templates, which would make twice as many kernels for nvcc: all threads take the same branch.
-  Kind kind;
+  NormKind kind;
   bool add_to_dx;
   S* partial;     ///< of each block dweight, then dbias; null: neither is asked for
   int each_team;  ///< groups
@@ -46,12 +46,12 @@ template <class S, int width> struct WeightSums { Pack<S, width> weight, bias; }
 /// Reads both and then chooses: around a branch nvcc puts the other accesses to a group in another order.
 template <class T> __device__ Statistics<Compute<T>> saved(const Backward<T>& b, int group) {
   const auto mean = b.mean[group];
-  return {b.kind == Kind::layer ? mean : Compute<T>(0), b.rstd[group]};
+  return {b.kind == NormKind::layer_norm ? mean : Compute<T>(0), b.rstd[group]};
 }
 
 /// mean(d), or 0 for the root-mean-square kind. It is chosen and not multiplied, as the sum may be infinite.
 template <class T> __device__ Compute<T> mean_d_of(const Backward<T>& b, Compute<T> sum_d) {
-  return b.kind == Kind::layer ? sum_d * b.per_feature : Compute<T>(0);
+  return b.kind == NormKind::layer_norm ? sum_d * b.per_feature : Compute<T>(0);
 }
 
 /// Adds a pack of one group to all sums.
@@ -322,7 +322,7 @@ template <bool packed, int width, class T> void start(Queue queue, const Backwar
   }
 }
 
-void backward(Queue queue, Kind kind, const View& dy, const View& x, const View& weight, const View& mean,
+void backward(Queue queue, NormKind kind, const View& dy, const View& x, const View& weight, const View& mean,
               const View& rstd, const View& dx, bool add_to_dx, const WeightGradients& to,
               double weight_offset = no_weight_offset) {
   in_element_type(x.dtype, [&]<class T>() {
@@ -332,7 +332,7 @@ void backward(Queue queue, Kind kind, const View& dy, const View& x, const View&
                         {dy.as<const T>(), dy.stride},
                         {x.as<const T>(), x.stride},
                         weight.as<const T>(),
-                        (kind == Kind::layer ? mean : rstd).as<const S>(),
+                        (kind == NormKind::layer_norm ? mean : rstd).as<const S>(),
                         rstd.as<const S>(),
                         S(1) / static_cast<S>(weight.shape.cols),
                         static_cast<S>(weight_offset),
@@ -356,13 +356,14 @@ void layer_norm_backward(Queue queue, View dy, View x, View weight, View mean, V
                          View dweight, View dbias, bool accumulate) {
   const KernelSpan span(Work::elementwise, "layer_norm_backward", queue.stream);
   if (!x.present()) return;
-  backward(queue, Kind::layer, dy, x, weight, mean, rstd, dx, add_to_dx, {dweight, dbias, accumulate});
+  backward(queue, NormKind::layer_norm, dy, x, weight, mean, rstd, dx, add_to_dx, {dweight, dbias, accumulate});
 }
 void rms_norm_backward(Queue queue, View dy, View x, View weight, View rstd, View dx, bool add_to_dx, View dweight,
                        View dbias, bool accumulate, double weight_offset) {
   const KernelSpan span(Work::elementwise, "rms_norm_backward", queue.stream);
   if (!x.present()) return;
-  backward(queue, Kind::rms, dy, x, weight, View{}, rstd, dx, add_to_dx, {dweight, dbias, accumulate}, weight_offset);
+  backward(queue, NormKind::rms_norm, dy, x, weight, View{}, rstd, dx, add_to_dx, {dweight, dbias, accumulate},
+           weight_offset);
 }
 
 }  // namespace monomorph::cuda

@@ -73,12 +73,12 @@ __device__ S team_total(const Pack<S, width>& sums, const Member& member, int tu
 /// mean is 0, which changes no bit
 /// @param for_each_pack calls its argument with each pack of the thread and the pack's column
 template <bool in_block, bool packed, int width, class T, class ForEachPack>
-__device__ Statistics<Compute<T>> statistics(const Forward<T>& f, Kind kind, const Member& member,
+__device__ Statistics<Compute<T>> statistics(const Forward<T>& f, NormKind kind, const Member& member,
                                              ForEachPack for_each_pack) {
   using S = Compute<T>;
   const int features = f.groups.features;
   S mean = 0;
-  if (kind == Kind::layer) {
+  if (kind == NormKind::layer_norm) {
     Pack<S, width> sums{};
     for_each_pack([&](const Pack<T, width>& x, int) { add_elements(sums, x); });
     mean = team_total<in_block>(sums, member, 0) * f.per_feature;
@@ -89,11 +89,12 @@ __device__ Statistics<Compute<T>> statistics(const Forward<T>& f, Kind kind, con
   return {mean, S(1) / std::sqrt(square + f.epsilon)};
 }
 
-template <class T> __device__ Statistics<Compute<T>> saved(const Forward<T>& f, Kind kind, int group) {
-  return {kind == Kind::layer ? f.mean[group] : Compute<T>(0), f.rstd[group]};
+template <class T> __device__ Statistics<Compute<T>> saved(const Forward<T>& f, NormKind kind, int group) {
+  return {kind == NormKind::layer_norm ? f.mean[group] : Compute<T>(0), f.rstd[group]};
 }
-template <class T> __device__ void save(const Forward<T>& f, Kind kind, int group, const Statistics<Compute<T>>& of) {
-  if (kind == Kind::layer) f.mean[group] = of.mean;
+template <class T>
+__device__ void save(const Forward<T>& f, NormKind kind, int group, const Statistics<Compute<T>>& of) {
+  if (kind == NormKind::layer_norm) f.mean[group] = of.mean;
   f.rstd[group] = of.rstd;
 }
 

@@ -16,8 +16,6 @@ namespace {
 /// Threads of a block whose teams are runs of lanes, and the most of one that is a team.
 constexpr int warps_threads = 128, most_threads = 512;
 
-enum class Kind { layer, rms };
-
 template <class S> struct Statistics { S mean, rstd; };
 
 struct Groups {

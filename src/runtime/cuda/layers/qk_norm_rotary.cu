@@ -14,7 +14,7 @@ namespace monomorph::cuda {
 namespace {
 
 template <class T> struct NormRotary {
-  Kind kind;
+  NormKind kind;
   Forward<T> q, k;
   Angles<Compute<T>> angles;
 };
@@ -133,10 +133,10 @@ template <class T> bool lanes_hold_heads(const QkNormRotary& of) {
          in_packs(of.k, of.k_M()) && rows_start_access(of.cos_TH) && rows_start_access(of.sin_TH);
 }
 
-template <class T> void start(Queue queue, Kind kind, const QkNormRotary& of, double weight_offset) {
+template <class T> void start(Queue queue, NormKind kind, const QkNormRotary& of) {
   constexpr int width = pack_width<T>();
-  const NormRotary<T> norms{kind, forward_of<T>(of.q, of.q_M(), of.epsilon, weight_offset),
-                            forward_of<T>(of.k, of.k_M(), of.epsilon, weight_offset),
+  const NormRotary<T> norms{kind, forward_of<T>(of.q, of.q_M(), of.epsilon, weight_offset(kind)),
+                            forward_of<T>(of.k, of.k_M(), of.epsilon, weight_offset(kind)),
                             angles_of<Compute<T>>(queue, of.cos_TH, of.sin_TH, 0, of.tokens, of.document_starts_M,
                                                   of.qk_M.shape.rows)};
   const int heads = norms.q.groups.count + norms.k.groups.count, team = lanes_for(norms.q.groups.features / width);
@@ -152,8 +152,7 @@ void qk_norm_rotary(Queue queue, NormKind kind, const QkNormRotary& of) {
     if (!lanes_hold_heads<T>(of))
       return with_norm_kind(kind, [&]<NormKind norm> { normalize_then_rotate<norm>(queue, of); });
     const KernelSpan span(Work::elementwise, "qk_norm_rotary", queue.stream);
-    if (kind == NormKind::layer_norm) return start<T>(queue, Kind::layer, of, no_weight_offset);
-    return start<T>(queue, Kind::rms, of, weight_offset(kind));
+    start<T>(queue, kind, of);
   });
 }
 
