@@ -8,6 +8,7 @@
 // expect-error: \[DEVICE-01\] a device's workspace_bytes, if it has one, must be
 // expect-error: \[DEVICE-01\] a device's context_bytes, if it has one, must be
 // expect-error: \[DEVICE-01\] a device's communication_bytes, if it has one, must be
+// expect-error: \[DEVICE-01\] a device's batch_scratch_elements, if it has one, must be
 #include "support/control.hpp"
 struct Sharding : monomorph::sharding::FullShard {
 #if NEGATIVE
@@ -48,11 +49,13 @@ struct Device : monomorph::device::Cpu {
   static constexpr std::int64_t workspace_bytes(std::int64_t batch) { return batch; }
   static std::int64_t context_bytes;
   static constexpr std::int64_t communication_bytes = 1;
+  static constexpr std::int64_t batch_scratch_elements(int matrices) { return matrices; }
 #else
   static constexpr bool own_memory = true;
   static constexpr std::int64_t workspace_bytes(monomorph::PassExtent extent) { return extent.batch; }
   static constexpr std::int64_t context_bytes = 1;
   static constexpr std::int64_t communication_bytes(int ranks) { return ranks; }
+  static constexpr std::int64_t batch_scratch_elements = 1;
 #endif
 };
 struct Case : Control {

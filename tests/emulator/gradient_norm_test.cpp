@@ -106,7 +106,7 @@ TEST_CASE("a matrix divided by its norm has the bits of the CPU", "[gradient_nor
     });
   };
   for (const DType from : {DType::fp32, DType::bf16, DType::fp64})
-    for (const DType to : {DType::fp32, DType::fp64}) {
+    for (const DType to : {DType::fp32, DType::fp64, DType::bf16}) {
       check(random_matrix(3, 5, 1), from, to);
       check(random_matrix(70, 65, 2), from, to);
       check(filled(4, 16, 0), from, to);

@@ -1,4 +1,4 @@
-#include "mirror.hpp"
+#include "matrices_together.hpp"
 #include "support/scattered_pages.hpp"
 
 #include <monomorph/core/ignored_target.hpp>
@@ -556,6 +556,20 @@ TEST_CASE("matrices made orthogonal on a GPU", "[optimizer]") {
       on_both([&](auto q) { orthogonalize(q, x.on(q), workspace.on(q), 1, 5); });
       x.check_equal(10 * tolerance(dtype));
     }
+}
+
+TEST_CASE("matrices of a batch made orthogonal on a GPU, in bf16 too", "[optimizer]") {
+  MONOMORPH_NEEDS_GPU;
+  constexpr DType of_matrix_and_workspace[][2] = {{DType::fp32, DType::fp32},
+                                                  {DType::fp32, DType::bf16},
+                                                  {DType::bf16, DType::bf16}};
+  for (const auto& [dtype, of_workspace] : of_matrix_and_workspace) {
+    CAPTURE(name_of(dtype), name_of(of_workspace));
+    const MatricesTogether matrices({{256, 768}, {256, 768}, {256, 768}, {512, 256}, {512, 256}, {128, 128}}, dtype,
+                                    of_workspace);
+    matrices.orthogonalize_on_both(5);
+    matrices.check_equal(of_workspace == DType::bf16 ? tolerance_of_bf16_iterations : 10 * tolerance(dtype));
+  }
 }
 
 namespace {

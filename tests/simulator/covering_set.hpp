@@ -113,8 +113,8 @@ inline constexpr std::tuple set{
 
     Covered<WithExperts<Of<Llama, Fp32, EveryBlock>, losing_tokens>>{
         "fp32, gated experts that lose tokens, beside a shared one, every block recomputed", 1e-6},
-    Covered<WithExperts<Of<Gpt2, Bf16Mixed, RecomputeCheap, ByClass<Muon, AdamW>>, dropless>>{
-        "bf16, experts with biases that balance, cheap activations recomputed, Muon with AdamW", 1e-3},
+    Covered<WithExperts<Of<Gpt2, Bf16Mixed, RecomputeCheap, ByClass<Bf16Muon, AdamW>>, dropless>>{
+        "bf16, experts with biases that balance, cheap activations recomputed, Muon in bf16 with AdamW", 1e-3},
     Covered<WithExperts<Of<Llama, Fp16Mixed, KeepAll, Sgd>, losing_tokens>>{"fp16, gated experts that lose tokens, SGD",
                                                                             1e-3},
     Covered<WithExperts<Of<Gpt2, Fp64, KeepAll, HostState<AdamW>>, dropless>>{

@@ -7,6 +7,7 @@
 #include <monomorph/core/dtype.hpp>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "simulator/multiplication.hpp"
 #include "simulator/simulator.hpp"
@@ -21,6 +22,8 @@ namespace {
 struct Layout {
   DType dtype;
   std::int64_t rows, columns, stride;
+  std::int32_t batch = 1;
+  std::int64_t distance = 0;  ///< elements from a matrix of the batch to the next one
 };
 struct Description {
   cublasComputeType_t compute;
@@ -41,7 +44,7 @@ struct Description {
 };
 
 // The header's types are incomplete outside of the library but for their size, and made by it.
-const Layout& of(cublasLtMatrixLayout_t layout) { return *reinterpret_cast<const Layout*>(layout); }
+Layout& of(cublasLtMatrixLayout_t layout) { return *reinterpret_cast<Layout*>(layout); }
 Description& of(cublasLtMatmulDesc_t description) { return *reinterpret_cast<Description*>(description); }
 
 DType dtype_of(cudaDataType_t type) {
@@ -135,14 +138,26 @@ void check_shapes(const Description& how, const Layout& a, const Layout& b, cons
     if (x.stride < x.rows) refuse("columns that overlap");
 }
 
+/// All matrices are of one batch, and what is written of one is not what is written of another.
+void check_batch(const Description& how, const Layout& a, const Layout& b, const Layout& c, const Layout& d) {
+  for (const Layout& x : {a, b, c, d})
+    if (x.batch < 1 || x.batch != d.batch) refuse("a batch of " + std::to_string(x.batch) + " matrices here");
+  if (d.batch == 1) return;
+  if (how.epilogue != CUBLASLT_EPILOGUE_DEFAULT || is_fp8(a.dtype)) refuse("a batch of such products");
+  if (d.distance < d.stride * (d.columns - 1) + d.rows) refuse("matrices of a batch that overlap");
+}
+
 void check(const Description& how, const Layout& a, const Layout& b, const Layout& c, const Layout& d) {
   check_types(how, a.dtype, b.dtype, c.dtype, d.dtype);
   check_shapes(how, a, b, c, d);
+  check_batch(how, a, b, c, d);
   if (is_fp8(a.dtype)) check_fp8_shapes(how, a, b, d);
 }
 
-Matrix matrix_of(const void* data, const Layout& layout, bool transposed = false) {
-  auto* const bytes = const_cast<std::byte*>(static_cast<const std::byte*>(data));
+/// @param place of the matrix in its batch
+Matrix matrix_of(const void* data, const Layout& layout, std::int64_t place, bool transposed = false) {
+  auto* const bytes =
+      const_cast<std::byte*>(static_cast<const std::byte*>(data)) + place * layout.distance * size_of(layout.dtype);
   return {{bytes, layout.dtype, {layout.columns, layout.rows}, layout.stride}, transposed};
 }
 
@@ -193,6 +208,22 @@ cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* made, cudaData
 }
 cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) {
   delete &of(layout);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
+                                                cublasLtMatrixLayoutAttribute_t attribute, const void* value,
+                                                std::size_t bytes) {
+  switch (attribute) {
+    case CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT:
+      assign(of(layout).batch, value, bytes);
+      break;
+    case CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET:
+      assign(of(layout).distance, value, bytes);
+      break;
+    default:
+      refuse("the attribute " + std::to_string(attribute) + " of a matrix");
+  }
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -295,20 +326,26 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description
   if (is_fp8(of(a_layout).dtype))
     for (const void* matrix : {a, b, c, static_cast<const void*>(d)})
       if (reinterpret_cast<std::uintptr_t>(matrix) % 16 != 0) refuse("a matrix of 8 bits that begins between accesses");
-  Multiplication product{.a = matrix_of(a, of(a_layout), is_transposed(how.a)),
-                         .b = matrix_of(b, of(b_layout), is_transposed(how.b)),
-                         .c = matrix_of(c, of(c_layout)),
-                         .d = matrix_of(d, of(d_layout)),
-                         .bias = {},
-                         .aux = {},
-                         .alpha = number(alpha, how.scale),
-                         .beta = number(beta, how.scale),
-                         .a_scale = how.a_scale,
-                         .b_scale = how.b_scale};
+  const auto of_batch = [&](std::int64_t place) {
+    return Multiplication{.a = matrix_of(a, of(a_layout), place, is_transposed(how.a)),
+                          .b = matrix_of(b, of(b_layout), place, is_transposed(how.b)),
+                          .c = matrix_of(c, of(c_layout), place),
+                          .d = matrix_of(d, of(d_layout), place),
+                          .bias = {},
+                          .aux = {},
+                          .alpha = number(alpha, how.scale),
+                          .beta = number(beta, how.scale),
+                          .a_scale = how.a_scale,
+                          .b_scale = how.b_scale};
+  };
+  std::vector<Multiplication> products;
+  for (std::int32_t place = 0; place < of(d_layout).batch; ++place) products.push_back(of_batch(place));
+  Multiplication& product = products.front();  // the only one if anything comes after it
   using After = Multiplication::After;
   if (how.is_gelu() || how.is_gelu_gradient()) {
     product.after = how.is_gelu() ? After::gelu : After::gelu_gradient;
-    product.aux = matrix_of(how.aux, {dtype_of(how.aux_type), of(d_layout).rows, of(d_layout).columns, how.aux_stride});
+    product.aux =
+        matrix_of(how.aux, {dtype_of(how.aux_type), of(d_layout).rows, of(d_layout).columns, how.aux_stride}, 0);
   }
   if (how.has_bias())
     product.bias = {static_cast<std::byte*>(how.bias), dtype_of(how.bias_type), {1, of(d_layout).rows}};
@@ -316,7 +353,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description
   ++Simulator::the().counts().products;
   ++Simulator::the().counts().products_by[algorithm->data[1]];
   const Status status = Simulator::the().give(stream, "product", [=] {
-    product.run();
+    for (const Multiplication& one : products) one.run();
     spoil(workspace, workspace_bytes);
   });
   return status == Status::success ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;

@@ -7,7 +7,7 @@
 #include <monomorph/runtime/kernels/linear_activate.hpp>
 #include <monomorph/runtime/kernels/scaled_products.hpp>
 
-#include "gpu/mirror.hpp"
+#include "gpu/matrices_together.hpp"
 #include "simulator/simulator.hpp"
 #include "support/error_of.hpp"
 #include "support/rounded_sums.hpp"
@@ -159,6 +159,89 @@ TEST_CASE("matrices that are made orthogonal on the simulated GPU are those of a
         on_both([&](auto q) { orthogonalize(q, x.on(q), workspace.on(q), 3, iterations); });
         x.check_equal(10 * tolerance(dtype));
       }
+}
+
+TEST_CASE("matrices that wait together are made orthogonal by the products of one matrix of each shape") {
+  constexpr std::int64_t iterations = 5, products_of_iteration = 3, n_shapes = 3;
+  constexpr DType of_matrix_and_workspace[][2] = {{DType::fp32, DType::fp32},
+                                                  {DType::fp32, DType::bf16},
+                                                  {DType::bf16, DType::bf16},
+                                                  {DType::fp64, DType::fp64}};
+  for (const auto& [dtype, of_workspace] : of_matrix_and_workspace) {
+    CAPTURE(name_of(dtype), name_of(of_workspace));
+    const MatricesTogether matrices({{8, 24}, {8, 24}, {8, 24}, {16, 16}, {16, 16}, {24, 8}}, dtype, of_workspace);
+    const std::int64_t before = simulator::Simulator::the().counts().products;
+    matrices.orthogonalize_on_both(iterations);
+    CHECK(simulator::Simulator::the().counts().products - before == n_shapes * products_of_iteration * iterations);
+    matrices.check_equal(of_workspace == DType::bf16 ? tolerance_of_bf16_iterations : 10 * tolerance(dtype));
+  }
+}
+
+TEST_CASE("matrices whose scratch memory does not lie equally far apart are made orthogonal in the order of calls") {
+  const MatricesTogether matrices({{8, 24}, {16, 16}, {8, 24}, {8, 24}, {24, 8}, {8, 24}}, DType::fp32, DType::fp32);
+  matrices.orthogonalize_on_both(5);
+  matrices.check_equal(10 * tolerance(DType::fp32));
+}
+
+TEST_CASE("matrices that share scratch memory, and one that is transformed twice, take turns") {
+  const Shape shape{8, 24};
+  const Mirror x = matrix(8, 24, DType::fp32, 1, 0), y = matrix(8, 24, DType::fp32, 2, 0),
+               z = matrix(16, 8, DType::fp32, 3, 0);
+  const std::int64_t scratch = optim::Muon::workspace_elements(shape);
+  const Mirror workspace(filled(1, 2 * scratch, std::nan("")), DType::fp32);
+  on_both([&](auto q) {
+    const View first = workspace.on(q)[Slice{0, {1, scratch}}], second = workspace.on(q)[Slice{scratch, {1, scratch}}];
+    update_together(q, [&](auto queue) {
+      orthogonalize(queue, x.on(q), first, 3, 1);
+      orthogonalize(queue, y.on(q), first, 3, 1);
+      orthogonalize(queue, z.on(q), first, 3, 1);
+      orthogonalize(queue, y.on(q), second, 2, 1);
+      scale(queue, y.on(q), 2, y.on(q));  // another kernel starts what waits
+      orthogonalize(queue, x.on(q), first, 3, 2);
+    });
+  });
+  for (const Mirror* result : {&x, &y, &z}) result->check_equal(10 * tolerance(DType::fp32));
+}
+
+TEST_CASE("updates of runs and matrices that wait together keep the order of their calls") {
+  constexpr std::int64_t n = 8 * 24;
+  const Mirror master = matrix(1, n, DType::fp32, 1, 0), gradient = matrix(1, n, DType::fp32, 2, 0),
+               mean = matrix(1, n, DType::fp32, 3, 0);
+  const Mirror workspace(filled(1, optim::Muon::workspace_elements({8, 24}), std::nan("")), DType::fp32);
+  MirrorOf<UpdateDecision> decision(UpdateDecision{.update = 1});
+  on_both([&](auto q) {
+    const ElementUpdate run{.gradient = gradient.on(q), .master = master.on(q), .state = {mean.on(q)}, .rounded = {}};
+    const UpdateTerms terms{.decision = decision.on(q)};
+    update_together(q, [&](auto queue) {
+      momentum_mean(queue, run, {.momentum = 0.9, .nesterov = true}, terms);
+      orthogonalize(queue, gradient.on(q).reshaped({8, 24}), workspace.on(q), 1, 5);
+      step_along(queue, run, {.learning_rate = 0.1, .weight_decay = 0.1}, terms);
+    });
+  });
+  for (const Mirror* result : {&master, &gradient, &mean}) result->check_equal(10 * tolerance(DType::fp32));
+}
+
+TEST_CASE("the simulated cuBLASLt refuses batches of which cuBLASLt would make something else") {
+  const auto refused = [](const std::array<std::int32_t, 3>& batches, std::int64_t distance_of_d,
+                          bool with_bias = false) {
+    return refusal([&] {
+      Described how(4, 5, 6, 6, 4);
+      for (std::size_t i = 0; i < batches.size(); ++i) {
+        const std::int64_t distance = i == 2 ? distance_of_d : 64;
+        cublasLtMatrixLayoutSetAttribute(how.a_b_d[i], CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batches[i],
+                                         sizeof batches[i]);
+        cublasLtMatrixLayoutSetAttribute(how.a_b_d[i], CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &distance,
+                                         sizeof distance);
+      }
+      if (with_bias) how.set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+      how.choose();
+    });
+  };
+  CHECK(refused({2, 2, 2}, 20).empty());
+  CHECK(refused({1, 1, 1}, 0).empty());
+  CHECK(contains(refused({2, 1, 2}, 20), "a batch of 1 matrices"));
+  CHECK(contains(refused({2, 2, 2}, 19), "matrices of a batch that overlap"));
+  CHECK(contains(refused({2, 2, 2}, 20, true), "a batch of such products"));
 }
 
 TEST_CASE("contrastive losses on the simulated GPU are those of a CPU, with pairs that lack a text and other ranks'") {

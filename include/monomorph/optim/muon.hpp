@@ -1,4 +1,5 @@
 #pragma once
+#include <monomorph/core/dtype.hpp>
 #include <monomorph/core/field.hpp>
 #include <monomorph/policy/kernel_sets.hpp>
 #include <monomorph/policy/optimizer_policy.hpp>
@@ -33,7 +34,7 @@ struct Muon {
   using needs = KernelSets<kernels::Orthogonalization>;
   static constexpr UpdateScope scope(ParameterClass) { return UpdateScope::matrices; }
   static constexpr StateBuffers state(ParameterClass) { return {"momentum"}; }
-  /// Elements of scratch memory, fp32 at least, that `transform` needs for a matrix: itself, and two products of it.
+  /// Elements of scratch memory, fp32 at least, that `transform` needs for a matrix: it twice, and two products of it.
   static constexpr std::int64_t workspace_elements(Shape matrix) {
     const std::int64_t shorter = matrix.rows < matrix.cols ? matrix.rows : matrix.cols;
     return 2 * align_up(matrix.elements()) + 2 * align_up(shorter * shorter);
@@ -55,6 +56,19 @@ struct Muon {
     const auto rows = static_cast<double>(matrix.rows), cols = static_cast<double>(matrix.cols);
     if (scale == MuonScale::adamw) return 0.04 * (rows > cols ? rows : cols);
     return rows > cols ? rows / cols : 1.0;
+  }
+};
+
+/// Muon with its iteration in bf16, as its authors and PyTorch compute it: in half of the scratch memory, and on a
+/// GPU's tensor cores, where fp32 takes about ten times as long. Singular values come about as near to 1 either way.
+struct Bf16Muon : Muon {
+  static constexpr std::int64_t workspace_elements(Shape matrix) { return Muon::workspace_elements(matrix) / 2; }
+
+  template <class Queue>
+  static void transform(Queue queue, const auto& matrix, const auto& workspace, const Hparams& hparams) {
+    auto in_bf16 = workspace.reshaped({1, Muon::workspace_elements(matrix.shape)});
+    in_bf16.dtype = DType::bf16;
+    Muon::transform(queue, matrix, in_bf16, hparams);
   }
 };
 

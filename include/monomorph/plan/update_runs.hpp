@@ -58,38 +58,79 @@ constexpr std::int64_t state_elements(const ParameterLayout& layout, std::int64_
 /// A matrix that the optimiser transforms, and its scratch memory: slices of the unit and of the workspace.
 struct TransformedMatrix {
   Slice matrix, workspace;
+  bool side_by_side = false;  ///< with others of the unit, each in scratch memory of its own
 };
-/// Matrices of no more elements are transformed side by side, each on one thread; a larger one is divided among
-/// threads.
-inline constexpr std::int64_t most_side_by_side = std::int64_t{1} << 16;
+
+/// The tensors of a unit that the optimiser transforms, those whose matrices have one shape behind each other.
+template <class Optimizer> constexpr auto transformed_tensors(const ParameterLayout& layout) {
+  const auto is_transformed = [&](int i) {
+    return update_scope<Optimizer>(layout[i].parameter_class) == UpdateScope::matrices;
+  };
+  struct Tensors {
+    int n = 0;
+    std::array<int, ParameterLayout::capacity> at{};
+  } tensors;
+  std::array<bool, ParameterLayout::capacity> taken{};
+  for (int i = 0; i < layout.size(); ++i)
+    for (int j = i; j < layout.size(); ++j) {
+      if (taken[j] || !is_transformed(i) || !is_transformed(j) || layout[j].matrix_shape() != layout[i].matrix_shape())
+        continue;
+      taken[j] = true;
+      tensors.at[tensors.n++] = j;
+    }
+  return tensors;
+}
+
+/// Which matrices of a unit are transformed side by side, and how they share scratch memory.
+template <class Device> class SideBySide {
+ public:
+  /// @param scratch elements that it needs
+  static constexpr bool joins(Shape matrix, std::int64_t scratch) {
+    // A batch is worth its memory if it has some matrices. A processor gives each matrix to one thread, which for large
+    // ones is worse than to divide it among threads.
+    constexpr std::int64_t least_of_batch = 4, most_of_thread = std::int64_t{1} << 16;
+    return most == 0 ? matrix.elements() <= most_of_thread : least_of_batch * scratch <= most;
+  }
+  /// @return the first element of the next one's scratch memory; a batch that is full is followed by another one
+  constexpr std::int64_t take(std::int64_t scratch) {
+    if (most != 0 && end_ + scratch > most) end_ = 0;
+    end_ += scratch;
+    needed_ = larger_of(needed_, end_);
+    return end_ - scratch;
+  }
+  constexpr std::int64_t needed() const { return needed_; }
+
+ private:
+  static constexpr std::int64_t most = batch_scratch_elements<Device>();
+  std::int64_t end_ = 0, needed_ = 0;
+};
 
 /// Calls f with the matrices of a unit that the optimiser transforms: first those that are transformed side by side,
-/// each with scratch memory of its own, then the others, which take turns with all of it.
+/// then larger ones, which take turns with all of the scratch memory. That of matrices of one shape lies equally far
+/// apart, as products of a batch want it.
 /// @return elements of scratch memory
 template <class R> constexpr std::int64_t for_each_transformed(int unit, auto&& f) {
-  std::int64_t together = 0, longest = 0;
+  SideBySide<device_of<R>> together;
+  std::int64_t longest = 0;
   if constexpr (updates_matrices<typename R::optimizer>) {
     if (!trains<R>(unit)) return 0;
     const ParameterLayout layout = stored_layout<R>(unit);
+    const auto tensors = transformed_tensors<typename R::optimizer>(layout);
     for (const bool side_by_side : {true, false})
-      for (const TensorInfo& tensor : layout) {
+      for (int i = 0; i < tensors.n; ++i) {
+        const TensorInfo& tensor = layout[tensors.at[i]];
         const Shape shape = tensor.matrix_shape();
-        const bool is_small = shape.elements() <= most_side_by_side;
-        if (is_small != side_by_side ||
-            update_scope<typename R::optimizer>(tensor.parameter_class) != UpdateScope::matrices)
-          continue;
-        const std::int64_t needed = R::optimizer::workspace_elements(shape);
-        for (int i = 0; i < tensor.matrices; ++i) {
-          const Slice matrix{tensor.slice.offset + i * shape.elements(), shape};
-          f(TransformedMatrix{matrix, {is_small ? together : 0, {1, needed}}});
-          if (is_small)
-            together += needed;
-          else
-            longest = larger_of(longest, needed);
+        const std::int64_t scratch = R::optimizer::workspace_elements(shape);
+        if (together.joins(shape, scratch) != side_by_side) continue;
+        for (int k = 0; k < tensor.matrices; ++k) {
+          const Slice matrix{tensor.slice.offset + k * shape.elements(), shape};
+          const std::int64_t first = side_by_side ? together.take(scratch) : 0;
+          f(TransformedMatrix{matrix, {first, {1, scratch}}, side_by_side});
         }
+        if (!side_by_side) longest = larger_of(longest, scratch);
       }
   }
-  return larger_of(together, longest);
+  return larger_of(together.needed(), longest);
 }
 
 /// Whether some of a unit's tensors are updated as whole matrices.

@@ -31,7 +31,8 @@ struct PassExtent {
 /// listed in runtime/kernels/kernels.hpp.
 struct DeviceAxis {
   MONOMORPH_OPTIONAL_AXIS(device, "monomorph::device::Cpu")
-  MONOMORPH_LOOK_UPS(Look, own_memory, workspace_bytes, context_bytes, communication_bytes, kernel_sets);
+  MONOMORPH_LOOK_UPS(Look, own_memory, workspace_bytes, context_bytes, communication_bytes, batch_scratch_elements,
+                     kernel_sets);
   template <class P> struct Parts {
     static constexpr bool name = requires {
       requires detail::PointsTo<decltype(&P::name), std::string_view>;
@@ -55,7 +56,10 @@ struct DeviceAxis {
       { P::communication_bytes(dp) } -> std::same_as<std::int64_t>;
       typename Constant<P::communication_bytes(1)>;
     };
-    static constexpr bool all_hold = name && queue && loss_chunk && own_memory && workspace && context && communication;
+    static constexpr bool batches =
+        !Look::has_batch_scratch_elements<P> || MONOMORPH_HAS_CONSTANT(std::int64_t, batch_scratch_elements);
+    static constexpr bool all_hold =
+        name && queue && loss_chunk && own_memory && workspace && context && communication && batches;
     static consteval void explain() {
       static_assert(name,
                     "[DEVICE-01] a device must have `static constexpr std::string_view name` "
@@ -79,6 +83,10 @@ struct DeviceAxis {
       static_assert(communication,
                     "[DEVICE-01] a device's communication_bytes, if it has one, must be `static constexpr std::int64_t "
                     "communication_bytes(int ranks)` beside own_memory: what collectives between devices keep there "
+                    "(docs/rules.md#device-01)");
+      static_assert(batches,
+                    "[DEVICE-01] a device's batch_scratch_elements, if it has one, must be `static constexpr "
+                    "std::int64_t batch_scratch_elements`: scratch memory for matrices that it transforms together "
                     "(docs/rules.md#device-01)");
     }
   };
@@ -105,6 +113,15 @@ template <class Device> constexpr std::int64_t device_context_bytes() {
 template <class Device> constexpr std::int64_t device_communication_bytes(int dp) {
   if constexpr (DeviceAxis::Look::has_communication_bytes<Device>)
     return Device::communication_bytes(dp);
+  else
+    return 0;
+}
+
+/// Elements of scratch memory for matrices that the device transforms as one batch, as one alone would not occupy it:
+/// `static constexpr std::int64_t batch_scratch_elements`; 0, if it says nothing and transforms them one by one.
+template <class Device> constexpr std::int64_t batch_scratch_elements() {
+  if constexpr (DeviceAxis::Look::has_batch_scratch_elements<Device>)
+    return Device::batch_scratch_elements;
   else
     return 0;
 }

@@ -1,14 +1,10 @@
 #include <algorithm>
-#include <cmath>
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/extremes.hpp>
-#include <monomorph/runtime/kernels/elementwise.hpp>
-#include <monomorph/runtime/kernels/linear.hpp>
 #include <monomorph/runtime/kernels/optimizer.hpp>
 #include <monomorph/runtime/machine/kernel_span.hpp>
 #include <string>
 #include "runtime/isa/update_scalars.hpp"
-#include "runtime/kernels/newton_schulz.hpp"
 #include "runtime/machine/isa.hpp"
 
 namespace monomorph::cpu {
@@ -63,14 +59,6 @@ void add_to_norm(Queue queue, View x, GradientNorm order, PartialGradientNorm* n
     case GradientNorm::infinity:
       norm->greatest = larger_or_nan(norm->greatest, greatest_magnitude(queue, x));
   }
-}
-
-void orthogonalize(Queue queue, View matrix, View workspace, double squared_scale, std::int64_t iterations) {
-  const KernelSpan span(Work::optimizer, "orthogonalize");
-  NewtonSchulz newton_schulz(queue, workspace, matrix.shape);
-  const double norm = std::sqrt(sum_of_squares(queue, matrix).value());
-  scale(queue, matrix, 1 / std::max(norm, newton_schulz.least_norm), newton_schulz.x());
-  scale(queue, newton_schulz.iterated(iterations), std::sqrt(squared_scale), matrix);
 }
 
 }  // namespace monomorph::cpu

@@ -17,7 +17,7 @@ TransformedMatrices::~TransformedMatrices() = default;
 void TransformedMatrices::add(int unit, const plan::TransformedMatrix& of) {
   if (std::ssize(units_) <= unit) units_.resize(static_cast<std::size_t>(unit) + 1);
   OfUnit& matrices = units_[static_cast<std::size_t>(unit)];
-  if (of.matrix.shape.elements() > plan::most_side_by_side) return matrices.in_turn.push_back(of);
+  if (!of.side_by_side) return matrices.in_turn.push_back(of);
   const auto shorter = std::ranges::upper_bound(matrices.side_by_side, cost(of), std::greater<>{}, cost);
   matrices.side_by_side.insert(shorter, of);
 }

@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <monomorph/device/cuda.hpp>
 #include <monomorph/optim/bf16_state.hpp>
 #include <monomorph/optim/by_class.hpp>
 #include <monomorph/optim/lion.hpp>
+#include <vector>
 #include "support.hpp"
 #include "support/catch.hpp"
 
@@ -139,6 +141,71 @@ TEST_CASE("state of an optimizer for matrices and one for the rest, by hand") {
   CHECK(of_four.optimizer_state < 4 * 2 * 12'544 * 2);
   CHECK(plan::memory<ByHand>(1, 2).optimizer_workspace == 0);
   CHECK(plan::memory<WithLion>(1, 2).optimizer_state == 2 * (unit_0 + 2 * per_block));
+}
+
+namespace {
+struct WithBf16Muon : ByHand {
+  using optimizer = optim::ByClass<optim::Bf16Muon, optim::AdamW>;
+};
+struct WithMuonOnGpu : WithMuon {
+  using device = device::Cuda;
+};
+/// Matrices of a block of 1,024 x 1,024 (four), 8,192 x 1,024 (two) and 1,024 x 8,192.
+struct WideOnGpu : WithMuonOnGpu {
+  static constexpr auto model = [] {
+    auto model = ByHand::model;
+    model.d_model = 1024;
+    model.d_ff = 8192;
+    model.activation = Activation::swiglu;
+    return model;
+  }();
+};
+/// Room for five of a block's six matrices of 64 x 64.
+struct NarrowBatches : device::Cuda {
+  static constexpr std::int64_t batch_scratch_elements = 5 * 4 * 64 * 64;
+};
+struct InNarrowBatches : WithMuon {
+  static constexpr auto model = [] {
+    auto model = ByHand::model;
+    model.d_ff = 64;
+    return model;
+  }();
+  using device = NarrowBatches;
+};
+
+template <class R> std::vector<plan::TransformedMatrix> transformed() {
+  std::vector<plan::TransformedMatrix> matrices;
+  plan::for_each_transformed<R>(1, [&](const plan::TransformedMatrix& of) { matrices.push_back(of); });
+  return matrices;
+}
+}  // namespace
+
+TEST_CASE("an iteration in bf16 has half of the scratch memory") {
+  CHECK(2 * plan::memory<WithBf16Muon>(1, 2).optimizer_workspace == plan::memory<WithMuon>(1, 2).optimizer_workspace);
+}
+
+TEST_CASE("matrices of one shape have scratch memory equally far apart, and on a GPU large ones, too") {
+  for (const auto& matrices : {transformed<WithMuon>(), transformed<WithMuonOnGpu>(), transformed<WideOnGpu>()}) {
+    for (std::size_t i = 1; i < matrices.size(); ++i)
+      if (matrices[i].side_by_side && matrices[i].matrix.shape == matrices[i - 1].matrix.shape)
+        CHECK(matrices[i].workspace.offset ==
+              matrices[i - 1].workspace.offset + matrices[i - 1].workspace.shape.elements());
+    CHECK(std::ranges::count(matrices, Shape{64, 64}, [](const auto& of) { return of.matrix.shape; }) % 4 == 0);
+  }
+  // Four of 1,024 x 1,024, each twice and with two products of it; the others take turns, as three would be too large.
+  const auto wide = transformed<WideOnGpu>();
+  REQUIRE(wide.size() == 7);
+  CHECK(std::ranges::count(wide, true, &plan::TransformedMatrix::side_by_side) == 4);
+  constexpr std::int64_t mebi = std::int64_t{1} << 20;
+  CHECK(plan::optimizer_workspace_elements<WideOnGpu>() == larger_of(4 * 4 * mebi, (2 * 8 + 2) * mebi));
+}
+
+TEST_CASE("a batch of matrices that is full is followed by another one") {
+  std::vector<std::int64_t> places;
+  for (const plan::TransformedMatrix& of : transformed<InNarrowBatches>()) places.push_back(of.workspace.offset);
+  constexpr std::int64_t scratch = 4 * 64 * 64;
+  CHECK(places == std::vector<std::int64_t>{0, scratch, 2 * scratch, 3 * scratch, 4 * scratch, 0});
+  CHECK(plan::optimizer_workspace_elements<InNarrowBatches>() == 5 * scratch);
 }
 
 TEST_CASE("what activation checkpointing saves, by hand") {

@@ -57,6 +57,7 @@ TEST_CASE("optimisers in the tree are optimiser policies") {
   STATIC_REQUIRE(OptimizerPolicy<optim::HostState<optim::AdamW>>);
   STATIC_REQUIRE(OptimizerPolicy<optim::Lion>);
   STATIC_REQUIRE(OptimizerPolicy<optim::Muon>);
+  STATIC_REQUIRE(OptimizerPolicy<optim::Bf16Muon>);
   STATIC_REQUIRE(OptimizerPolicy<optim::Sgd>);
 }
 

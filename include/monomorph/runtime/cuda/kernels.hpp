@@ -141,7 +141,7 @@ void step_along(UpdateQueue queue, const ElementUpdate& run, const DirectionCoef
                 const UpdateTerms& terms);
 void move_average(UpdateQueue queue, const ElementUpdate& run, const AverageCoefficients& coefficients,
                   const UpdateTerms& terms);
-void orthogonalize(Queue queue, View matrix, View workspace, double squared_scale, std::int64_t iterations);
+void orthogonalize(UpdateQueue queue, View matrix, View workspace, double squared_scale, std::int64_t iterations);
 void add_to_norm(Queue queue, View x, GradientNorm order, PartialGradientNorm* norm);
 
 // Mixtures of experts. How many rows of pairs there are is read on the GPU: the host does not wait for it.

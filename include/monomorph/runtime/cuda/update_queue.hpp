@@ -6,9 +6,9 @@ namespace monomorph::cuda {
 
 struct WaitingUpdates;
 
-/// Where updates of runs of elements are put: on a queue, or into a list that is started later. A kernel that is no
-/// such update takes a plain queue, which this becomes; what waits is started before, so that kernels keep the order of
-/// their calls.
+/// Where updates of runs of elements, and of whole matrices, are put: on a queue, or into a list that is started later.
+/// A kernel that is no such update takes a plain queue, which this becomes; what waits is started before, so that
+/// kernels keep the order of their calls.
 class UpdateQueue {
  public:
   UpdateQueue(Queue queue = {}) : queue_(queue) {}
@@ -22,9 +22,9 @@ class UpdateQueue {
   WaitingUpdates* waiting_ = nullptr;
 };
 
-/// Updates that wait, until start(): those of one rule and dtypes become one kernel, however many runs there are. Of
-/// two that use the same elements the second one runs behind the first. What has not been started when this ends never
-/// is.
+/// Updates that wait, until start(): those of one rule and dtypes become one kernel, however many runs there are, and
+/// matrices of one shape products of one batch, if their scratch memories lie equally far apart. Of two that use the
+/// same elements the second one runs behind the first. What has not been started when this ends never is.
 class JoinedUpdates {
  public:
   explicit JoinedUpdates(Queue queue);

@@ -76,11 +76,11 @@ namespace detail {
 template <class Queue> struct UpdatesOf { using type = Queue; };
 template <JoinsUpdates Queue> struct UpdatesOf<Queue> { using type = typename Queue::Updates; };
 }  // namespace detail
-/// The queue with which update and prepare of an optimiser are called.
+/// The queue with which an optimiser is called.
 template <class Queue> using UpdatesOf = typename detail::UpdatesOf<Queue>::type;
 
-/// Calls f with a queue for updates of runs. Those that share elements run in the order of their calls; the others may
-/// run together.
+/// Calls f with a queue for updates of runs and of whole matrices. Those that share elements run in the order of their
+/// calls; the others may run together.
 template <class Queue, class F> void update_together(Queue queue, F&& f) {
   if constexpr (JoinsUpdates<Queue>)
     join_updates(queue, f);

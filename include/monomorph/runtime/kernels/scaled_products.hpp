@@ -31,8 +31,8 @@ inline bool is_rounded(const View& x) { return x.dtype == DType::e4m3; }
 struct ScaledProduct {
   const float* scales = nullptr;   ///< as amax_scales writes them
   std::int64_t* maxima = nullptr;  ///< of the three tensors in this step, as integers; null: none is taken
-  View room;                       ///< where rounded tensors lie, of elements() bf16 elements: flat
-  View kept_w_KN;                  ///< absent, or where rounded weights lie from forward to backward, in e4m3
+  View room{};                     ///< where rounded tensors lie, of elements() bf16 elements: flat
+  View kept_w_KN{};                ///< absent, or where rounded weights lie from forward to backward, in e4m3
   std::int64_t M = 0, N = 0, K = 0;
 
   static constexpr std::int64_t elements(std::int64_t M, std::int64_t N, std::int64_t K) {

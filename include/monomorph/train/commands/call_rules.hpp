@@ -24,9 +24,9 @@ template <class P, class Queue> struct OptimizerIsCalled {
     P::update(queue, run, hparams, terms);
   };
   static constexpr bool transforms =
-      !updates_matrices<P> || requires(UpdatesOf<Queue> updates, Queue queue, const ElementUpdate& run, View view,
+      !updates_matrices<P> || requires(UpdatesOf<Queue> queue, const ElementUpdate& run, View view,
                                        const Hparams& hparams, const UpdateTerms& terms) {
-    P::prepare(updates, run, hparams, terms);
+    P::prepare(queue, run, hparams, terms);
     P::transform(queue, view, view, hparams);
   };
   static constexpr bool holds = updates && transforms;

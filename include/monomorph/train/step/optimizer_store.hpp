@@ -88,13 +88,15 @@ template <Recipe R> class OptimizerStore {
   }
   /// Transforms the matrices among a unit's whole gradients.
   void transform(int u, const Hparams& hparams) const {
-    const auto transform_one = [&](const plan::TransformedMatrix& of) {
-      Optimizer::transform(queue_, gradients_.whole(u)[of.matrix], workspace_[of.workspace], hparams);
-    };
     const TransformedMatrices::OfUnit& matrices = transformed_.of(u);
-    side_by_side(queue_, std::ssize(matrices.side_by_side),
-                 [&](std::int64_t i) { transform_one(matrices.side_by_side[i]); });
-    for (const plan::TransformedMatrix& of : matrices.in_turn) transform_one(of);
+    update_together(queue_, [&](auto queue) {
+      const auto transform_one = [&](const plan::TransformedMatrix& of) {
+        Optimizer::transform(queue, gradients_.whole(u)[of.matrix], workspace_[of.workspace], hparams);
+      };
+      side_by_side(queue_, std::ssize(matrices.side_by_side),
+                   [&](std::int64_t i) { transform_one(matrices.side_by_side[i]); });
+      for (const plan::TransformedMatrix& of : matrices.in_turn) transform_one(of);
+    });
   }
   /// @param update_state of a run of tensors that the block itself updates
   void update(int u, const Hparams& hparams, const UpdateTerms& terms, auto&& update_state) {

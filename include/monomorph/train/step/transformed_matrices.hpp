@@ -8,8 +8,8 @@ namespace monomorph::train {
 class TransformedMatrices {
  public:
   struct OfUnit {
-    std::vector<plan::TransformedMatrix> side_by_side;  ///< each on one thread, those that take longest first
-    std::vector<plan::TransformedMatrix> in_turn;       ///< each divided among threads
+    std::vector<plan::TransformedMatrix> side_by_side;  ///< those that take longest first
+    std::vector<plan::TransformedMatrix> in_turn;       ///< each on all of the device
   };
 
   TransformedMatrices();

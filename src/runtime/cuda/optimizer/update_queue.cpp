@@ -1,4 +1,5 @@
 #include "runtime/cuda/optimizer/updates.hpp"
+#include "runtime/cuda/products/orthogonalize.hpp"
 
 #include <monomorph/runtime/cuda/kernels.hpp>
 #include <monomorph/runtime/cuda/update_queue.hpp>
@@ -6,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -43,11 +45,34 @@ bool are_alike(const Update& a, const Update& b) {
 
 }  // namespace
 
+/// Of one kind at a time: whoever adds one starts those of the other kind before.
 struct WaitingUpdates {
-  std::vector<Update> updates;
+  Queue queue;
+  std::vector<Update> updates{};
+  std::vector<Orthogonalization> matrices{};
 
+  void add(const Update& update) {
+    start_matrices();
+    updates.push_back(update);
+  }
+  void add(const Orthogonalization& of) {
+    start_updates();
+    matrices.push_back(of);
+  }
+  void start_all() {
+    start_updates();
+    start_matrices();
+  }
+
+ private:
+  void start_updates() {
+    while (!updates.empty()) start_some_updates();
+  }
+  void start_matrices() {
+    while (!matrices.empty()) start_some_matrices();
+  }
   /// The first one, and all later ones that run with it: that wait for none of the others.
-  void start_some(Queue queue) {
+  void start_some_updates() {
     std::vector<Update> together, later;
     for (Update& update : updates) {
       const bool joins = together.empty() || (are_alike(update, together.front()) &&
@@ -55,21 +80,31 @@ struct WaitingUpdates {
       (joins ? together : later).push_back(update);
     }
     updates = std::move(later);
-    start_updates(queue, together);
+    cuda::start_updates(queue, together);
   }
-  void start_all(Queue queue) {
-    while (!updates.empty()) start_some(queue);
+  void start_some_matrices() {
+    AlikeMatrices together(matrices.front());
+    std::vector<Orthogonalization> later;
+    for (std::size_t i = 1; i < matrices.size(); ++i) {
+      const Orthogonalization& of = matrices[i];
+      const bool waits = std::ranges::any_of(std::span(matrices).first(i), [&](const Orthogonalization& before) {
+        return overlap(of.matrix, before.matrix);
+      });
+      if (waits || !together.add(of)) later.push_back(of);
+    }
+    matrices = std::move(later);
+    together.start(queue);
   }
 };
 
 UpdateQueue::operator Queue() const {
-  if (waiting_ != nullptr) waiting_->start_all(queue_);
+  if (waiting_ != nullptr) waiting_->start_all();
   return queue_;
 }
 
-JoinedUpdates::JoinedUpdates(Queue queue) : queue_(queue), waiting_(new WaitingUpdates) {}
+JoinedUpdates::JoinedUpdates(Queue queue) : queue_(queue), waiting_(new WaitingUpdates{queue}) {}
 JoinedUpdates::~JoinedUpdates() { delete waiting_; }
-void JoinedUpdates::start() { waiting_->start_all(queue_); }
+void JoinedUpdates::start() { waiting_->start_all(); }
 
 namespace {
 
@@ -79,7 +114,7 @@ void put(UpdateQueue queue, const ElementUpdate& run, const AnyCoefficients& coe
   if (queue.waiting() == nullptr)
     start_updates(queue, {&update, 1});
   else
-    queue.waiting()->updates.push_back(update);
+    queue.waiting()->add(update);
 }
 
 }  // namespace
@@ -105,6 +140,14 @@ void step_along(UpdateQueue queue, const ElementUpdate& run, const DirectionCoef
 void move_average(UpdateQueue queue, const ElementUpdate& run, const AverageCoefficients& coefficients,
                   const UpdateTerms& terms) {
   put(queue, run, coefficients, terms);
+}
+
+void orthogonalize(UpdateQueue queue, View matrix, View workspace, double squared_scale, std::int64_t iterations) {
+  const Orthogonalization of{matrix, workspace, squared_scale, iterations};
+  if (queue.waiting() == nullptr)
+    AlikeMatrices(of).start(queue);
+  else
+    queue.waiting()->add(of);
 }
 
 }  // namespace monomorph::cuda

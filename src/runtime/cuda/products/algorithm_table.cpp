@@ -109,6 +109,7 @@ std::string text_of(const Product& p) {
                       name_of_epilogue(p.epilogue));
   if (p.epilogue != Epilogue::none) text += ' ' + text_of('x', p.aux);
   if (p.sums_shortly) text += " sums=short";
+  if (p.batch.products > 1) text += fmt::format(" batch={}:{}", p.batch.products, p.batch.distance);
   return text;
 }
 

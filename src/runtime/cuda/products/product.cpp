@@ -82,12 +82,20 @@ void say_that_entry_is_refused(const Product& p) {
   });
 }
 
-MatrixLayout layout_of(const Operand& x, std::int64_t rows, std::int64_t columns) {
+MatrixLayout layout_of(const Operand& x, std::int64_t rows, std::int64_t columns, const Batch& batch) {
   cublasLtMatrixLayout_t made = nullptr;
   check(cublasLtMatrixLayoutCreate(&made, type_of(x.dtype), static_cast<std::uint64_t>(rows),
                                    static_cast<std::uint64_t>(columns), x.stride),
         "describing a matrix");
-  return MatrixLayout(made);
+  MatrixLayout layout(made);
+  const auto set = [&](cublasLtMatrixLayoutAttribute_t attribute, const auto& value) {
+    check(cublasLtMatrixLayoutSetAttribute(made, attribute, &value, sizeof value), "describing a matrix");
+  };
+  if (batch.products > 1) {
+    set(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, static_cast<std::int32_t>(batch.products));
+    set(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, batch.distance);
+  }
+  return layout;
 }
 
 }  // namespace
@@ -101,10 +109,10 @@ struct ProductPlan::Parts {
 
   explicit Parts(const Product& p)
       : in_fp64(p.d.dtype == DType::fp64),
-        a(layout_of(p.a, p.a.transposed ? p.k : p.m, p.a.transposed ? p.m : p.k)),
-        b(layout_of(p.b, p.b.transposed ? p.n : p.k, p.b.transposed ? p.k : p.n)),
-        c(layout_of(p.c, p.m, p.n)),
-        d(layout_of(p.d, p.m, p.n)) {
+        a(layout_of(p.a, p.a.transposed ? p.k : p.m, p.a.transposed ? p.m : p.k, p.batch)),
+        b(layout_of(p.b, p.b.transposed ? p.n : p.k, p.b.transposed ? p.k : p.n, p.batch)),
+        c(layout_of(p.c, p.m, p.n, p.batch)),
+        d(layout_of(p.d, p.m, p.n, p.batch)) {
     cublasLtMatmulDesc_t made = nullptr;
     check(cublasLtMatmulDescCreate(&made, in_fp64 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F,
                                    in_fp64 ? CUDA_R_64F : CUDA_R_32F),
@@ -225,14 +233,15 @@ Algorithm ProductPlan::algorithm() const {
 
 void ProductPlan::run(const Product& p, Queue queue, std::byte* workspace) const {
   parts_->set_addresses(p);
-  constexpr float one = 1, zero = 0;
-  constexpr double one64 = 1, zero64 = 0;
-  const void* const alpha = parts_->in_fp64 ? static_cast<const void*>(&one64) : &one;
-  const void* const beta = parts_->in_fp64 ? static_cast<const void*>(p.adds_c ? &one64 : &zero64)
-                                           : static_cast<const void*>(p.adds_c ? &one : &zero);
-  check(cublasLtMatmul(handle(), parts_->product.get(), alpha, p.a.data, parts_->a.get(), p.b.data, parts_->b.get(),
-                       beta, p.c.data, parts_->c.get(), const_cast<std::byte*>(p.d.data), parts_->d.get(),
-                       &parts_->algorithm, workspace, product_workspace_bytes, queue.stream),
+  const double alpha = p.times, beta = p.adds_c ? p.times_c : 0;
+  const auto alpha_fp32 = static_cast<float>(alpha), beta_fp32 = static_cast<float>(beta);
+  const auto in_its_type = [&](const double& fp64, const float& fp32) {
+    return parts_->in_fp64 ? static_cast<const void*>(&fp64) : &fp32;
+  };
+  check(cublasLtMatmul(handle(), parts_->product.get(), in_its_type(alpha, alpha_fp32), p.a.data, parts_->a.get(),
+                       p.b.data, parts_->b.get(), in_its_type(beta, beta_fp32), p.c.data, parts_->c.get(),
+                       const_cast<std::byte*>(p.d.data), parts_->d.get(), &parts_->algorithm, workspace,
+                       product_workspace_bytes, queue.stream),
         "starting a product");
 }
 

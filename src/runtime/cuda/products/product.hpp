@@ -45,12 +45,21 @@ enum class Epilogue {
   gelu_gradient,  ///< d = product · gelu'(aux)
 };
 
+/// Products of one kind that are computed together. What each operand of one has, that of the next has so many elements
+/// further on.
+struct Batch {
+  std::int64_t products = 1, distance = 0;
+  auto operator<=>(const Batch&) const = default;
+};
+
 /// d = a b (+ c, or + d) (+ the bias in each column), d of m rows and n columns. Factors of 8 bits have each a number
 /// in the GPU's memory, by which the product is multiplied before anything is added to it.
 struct Product {
   std::int64_t m, n, k;
   Operand a, b, c, d;
   bool adds_c = false;
+  double times = 1, times_c = 1;  ///< what a b and the c that is added are multiplied by
+  Batch batch{};
   const std::byte* bias = nullptr;
   DType bias_dtype = DType::fp32;
   Epilogue epilogue = Epilogue::none;
@@ -60,7 +69,7 @@ struct Product {
   /// rate.
   bool sums_shortly = false;
   auto key() const {
-    return std::tuple(m, n, k, a.key(), b.key(), c.key(), d.key(), adds_c, bias != nullptr, bias_dtype, epilogue,
+    return std::tuple(m, n, k, a.key(), b.key(), c.key(), d.key(), adds_c, batch, bias != nullptr, bias_dtype, epilogue,
                       aux.key(), sums_shortly);
   }
 };

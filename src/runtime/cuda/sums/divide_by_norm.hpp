@@ -4,8 +4,8 @@
 
 namespace monomorph::cuda {
 
-/// y = x / max(|x|, least_norm) of a whole matrix, contiguous as y is, which is fp32 or fp64. The norm is found, and
-/// stays, on the GPU, and has the CPU's bits: it is the root of the exact sum of squares.
+/// y = x / max(|x|, least_norm) of a whole matrix, contiguous as y is, which is fp32, fp64 or bf16. The norm is found,
+/// and stays, on the GPU, and has the CPU's bits: it is the root of the exact sum of squares.
 void divide_by_norm(Queue queue, View x, double least_norm, View y);
 
 }  // namespace monomorph::cuda

@@ -270,7 +270,10 @@ void divide_by_norm(Queue queue, View x, double least_norm, View y) {
   auto* const inverse = reinterpret_cast<InverseNorm*>(sums.reserved);
   launch(invert_norm, {1, join_threads}, queue, sums.words, sums.blocks, least_norm, inverse);
   in_element_type(x.dtype, [&]<class X>() {
-    in_compute_type(y.dtype, [&]<class S>() { map_elements<S, S, X>(queue, TimesInverse<S>{inverse}, y, x); });
+    if (y.dtype == DType::bf16)
+      map_elements<float, BFloat16, X>(queue, TimesInverse<float>{inverse}, y, x);
+    else
+      in_compute_type(y.dtype, [&]<class S>() { map_elements<S, S, X>(queue, TimesInverse<S>{inverse}, y, x); });
   });
 }
 
