@@ -84,11 +84,12 @@ inline Transfers transfers(Queue, monomorph::Transfers::Timing) { return {}; }
 struct Device {
   static constexpr std::string_view name = "Counting";
   using Queue = counting::Queue;
-  using kernel_sets = KernelSets<kernels::ScaledProducts>;
+  using kernel_sets = KernelSets<kernels::ScaledProducts, kernels::Orthogonalization>;
   static constexpr bool own_memory = true;
   static constexpr std::int64_t loss_chunk_tokens(std::int64_t padded_vocab) {
     return device::Cuda::loss_chunk_tokens(padded_vocab);
   }
+  static constexpr std::int64_t batch_scratch_elements = device::Cuda::batch_scratch_elements;
 };
 
 using Starts = const std::int32_t*;
@@ -283,6 +284,16 @@ inline void cross_entropy(Queue, const TokenLogits& logits, const LossTerms& = {
 
 inline void add_to_norm(Queue, View x, GradientNorm, PartialGradientNorm*) {
   count("norm of the gradients", costs::add_to_norm(x));
+}
+inline void momentum_mean(Queue, const ElementUpdate& run, const MomentumCoefficients&, const UpdateTerms&) {
+  count("Muon, momentum", costs::momentum_mean(run));
+}
+inline void orthogonalize(Queue, View matrix, View workspace, double, std::int64_t iterations) {
+  const std::string shape = std::to_string(matrix.shape.rows) + " x " + std::to_string(matrix.shape.cols);
+  count("Muon, " + shape, costs::orthogonalize(matrix, workspace, iterations));
+}
+inline void step_along(Queue, const ElementUpdate& run, const DirectionCoefficients&, const UpdateTerms&) {
+  count("Muon, step", costs::step_along(run));
 }
 inline void adamw(Queue, const ElementUpdate& run, const AdamWCoefficients&, const UpdateTerms&) {
   count("AdamW", costs::update(run));

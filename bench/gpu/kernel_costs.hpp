@@ -22,12 +22,13 @@ struct Cost {
   double read = 0, written = 0;  ///< bytes
   double products = 0;           ///< operations of matrix products
   double fp8_products = 0;       ///< of those of fp8
+  double fp32_products = 0;      ///< of those of fp32, which no tensor core computes
   double attention = 0;          ///< of attention's products
 
   double bytes() const { return read + written; }
   Cost& operator+=(const Cost& other) {
     read += other.read, written += other.written, attention += other.attention;
-    products += other.products, fp8_products += other.fp8_products;
+    products += other.products, fp8_products += other.fp8_products, fp32_products += other.fp32_products;
     return *this;
   }
 };
@@ -215,6 +216,24 @@ inline Cost add_to_norm(View x) { return moves({x}, {}); }
 inline Cost update(const monomorph::ElementUpdate& run) {
   Cost cost = moves({run.gradient, run.master}, {run.master, run.rounded});
   for (const View& state : run.state) cost += moves({state}, {state});
+  return cost;
+}
+inline Cost momentum_mean(const monomorph::ElementUpdate& run) {
+  return moves({run.gradient, run.state[0]}, {run.gradient, run.state[0]});
+}
+inline Cost step_along(const monomorph::ElementUpdate& run) {
+  return moves({run.gradient, run.master}, {run.master, run.rounded});
+}
+/// The norm, the division by it, and of each iteration three products, of which two add a matrix.
+inline Cost orthogonalize(View matrix, View workspace, std::int64_t iterations) {
+  const auto [rows, cols] = matrix.shape;
+  const auto n = static_cast<double>(matrix.elements()), shorter = static_cast<double>(std::min(rows, cols));
+  const double x = n * static_cast<double>(size_of(workspace.dtype)), gram = x * shorter * shorter / n;
+  const auto times = static_cast<double>(iterations);
+  Cost cost{.read = 2 * bytes_of({matrix}) + x + times * (2 * x + 3 * gram + 2 * x + gram),
+            .written = x + bytes_of({matrix}) + times * (gram + gram + x)};
+  const bool in_fp32 = workspace.dtype == monomorph::DType::fp32;
+  (in_fp32 ? cost.fp32_products : cost.products) = times * 2 * shorter * (2 * n + shorter * shorter);
   return cost;
 }
 

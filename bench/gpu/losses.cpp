@@ -1,7 +1,7 @@
-// Trains one recipe on text on one GPU: gpu_losses_<recipe> <train.pbin> <held_out.pbin> [steps] [micro-batch]
-// [micro-batches a step] [learning rate in millionths] [seed] prints a line of JSON with the losses of the steps and
-// that of the held-out text. Recipes that differ in their precision alone begin with the same values of a seed and see
-// the same batches (bench/gpu/compare_losses).
+// Trains one recipe on text on one device: gpu_losses_<recipe> <train.pbin> <held_out.pbin> [steps] [micro-batch]
+// [micro-batches a step] [learning rate in millionths] [seed] [steps of warm-up] prints a line of JSON with the losses
+// of the steps and that of the held-out text. Recipes that differ in their precision alone begin with the same values
+// of a seed and see the same batches (bench/gpu/compare_losses).
 #include "bench/gpu/recipes.hpp"
 #include "bench/step/random_step.hpp"
 
@@ -19,7 +19,7 @@
 #include <vector>
 
 using namespace monomorph;
-using R = On<RECIPE, device::Cuda>;
+using R = On<RECIPE, device::DEVICE>;
 using Clock = std::chrono::steady_clock;
 
 namespace {
@@ -41,11 +41,10 @@ struct Batches {
   }
 };
 
-/// Of the optimiser's own rate: a third of the steps to warm up, as large models are unstable at first, then half a
-/// cosine.
-train::UpdateSettings settings_of(double peak, std::int64_t step, std::int64_t steps) {
+/// Of the optimiser's own rate: a warm-up, then half a cosine.
+train::UpdateSettings settings_of(double peak, std::int64_t step, std::int64_t warm_up, std::int64_t steps) {
   schedule::WarmupDecayHparams hparams;
-  hparams.warmup_steps.value = steps / 3;
+  hparams.warmup_steps.value = warm_up;
   const ScheduledRate rate = schedule::WarmupDecay::rate(hparams, step, steps);
   return {.rate_times = rate.times * peak / optim::AdamWHparams{}.lr.value, .rate_over = rate.over};
 }
@@ -55,12 +54,14 @@ train::UpdateSettings settings_of(double peak, std::int64_t step, std::int64_t s
 int main(int argc, char** argv) {
   if (argc < 3) {
     fmt::print(stderr,
-               "usage: {} TRAIN.pbin HELD_OUT.pbin [steps] [micro-batch] [micro-batches a step] [rate] [seed]\n",
+               "usage: {} TRAIN.pbin HELD_OUT.pbin [steps] [micro-batch] [micro-batches a step] [rate] [seed] "
+               "[warm-up]\n",
                argv[0]);
     return 2;
   }
   const int steps = bench::argument(argc, argv, 3, 100), micro_batch = bench::argument(argc, argv, 4, 8);
   const int accumulated = bench::argument(argc, argv, 5, 1), seed = bench::argument(argc, argv, 7, 0);
+  const int warm_up = bench::argument(argc, argv, 8, steps / 3);  // large models are unstable at first
   const double rate = 1e-6 * bench::argument(argc, argv, 6, 100);
   const auto communicator = one_rank();
   Batches batches(argv[1], static_cast<std::int64_t>(micro_batch) * accumulated, static_cast<std::uint64_t>(seed));
@@ -75,7 +76,7 @@ int main(int argc, char** argv) {
   const auto begin = Clock::now();
   for (int i = 0; i < steps; ++i) {
     const train::Ticket ticket =
-        bench::take_step(step, batches.read(i), micro_batch, i + 1, settings_of(rate, i, steps));
+        bench::take_step(step, batches.read(i), micro_batch, i + 1, settings_of(rate, i, warm_up, steps));
     if (last) read_last();
     last = ticket;
   }

@@ -14,3 +14,5 @@ MODELS = {
 MODELS.update({f"gpt2_124m_{variant}": MODELS["gpt2_124m"] for variant in ("narrow", "lean")})
 # The same models with the products of blocks in fp8, beside the same peer, which has none.
 MODELS.update({f"{model}_fp8": MODELS[model] for model in ("qwen_1_5b", "qwen_7b", "llama_8b")})
+# Models whose blocks' matrices Muon updates, too, with its iteration in fp32 and in bf16.
+BY_MUON = {model: {"Muon": f"{model}_muon", "Muon in bf16": f"{model}_bf16_muon"} for model in ("gpt2_124m", "qwen_1_5b")}

@@ -26,6 +26,7 @@ def kernel_of(name, counts, rates, memory_rate):
     computing = counts["products"] / rates.products + counts["attention"] / rates.attention
     if counts["fp8_products"]:
         computing += counts["fp8_products"] / rates.fp8_products
+    computing += counts["fp32_products"] / rates.fp32_products
     if name == "attention backward":
         return Kernel(name, counts["calls"], moved, computing + moving, "both")
     return Kernel(name, counts["calls"], moved, max(moving, computing), "products" if computing > moving else "memory")

@@ -43,6 +43,20 @@ struct qwen_1_5b : OneGpu {
                                                 .tied_head = true};
 };
 
+/// So narrow that a CPU trains it.
+struct narrow : qwen_1_5b {
+  static constexpr auto model = [] {
+    auto shapes = qwen_1_5b::model;
+    shapes.vocab_size = 4096;
+    shapes.n_layers = 16;
+    shapes.n_heads = 4;
+    shapes.d_model = 128;
+    shapes.context_length = 256;
+    shapes.d_ff = 736;
+    return shapes;
+  }();
+};
+
 /// The shapes of Qwen 2.5 7B without biases, in 10 bytes a parameter.
 struct qwen_7b : OneGpu {
   static constexpr auto model = [] {
@@ -68,6 +82,9 @@ struct Fp8Pure : monomorph::precision::Bf16Pure {
 struct qwen_1_5b_fp8 : qwen_1_5b {
   using precision = monomorph::precision::Fp8Mixed;
 };
+struct narrow_fp8 : narrow {
+  using precision = monomorph::precision::Fp8Mixed;
+};
 struct qwen_7b_fp8 : qwen_7b {
   using precision = Fp8Pure;
 };
@@ -79,6 +96,15 @@ struct llama_1b : OneGpu {
     return shapes;
   }();
 };
+
+/// A recipe whose blocks' matrices another optimiser updates.
+template <class R, class Matrices> struct ByMatrices : R {
+  using optimizer = monomorph::optim::ByClass<Matrices, monomorph::optim::AdamW>;
+};
+using gpt2_124m_muon = ByMatrices<gpt2_124m, monomorph::optim::Muon>;
+using gpt2_124m_bf16_muon = ByMatrices<gpt2_124m, monomorph::optim::Bf16Muon>;
+using qwen_1_5b_muon = ByMatrices<qwen_1_5b, monomorph::optim::Muon>;
+using qwen_1_5b_bf16_muon = ByMatrices<qwen_1_5b, monomorph::optim::Bf16Muon>;
 
 /// All of it in 10 bytes a parameter, which leaves an H200 room for all activations.
 struct llama_8b : OneGpu {

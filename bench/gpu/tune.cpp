@@ -102,14 +102,16 @@ int main(int argc, char** argv) {
     if (n == 0) continue;  // without such an epilogue
     const std::vector<double> times = measured(p, std::min(n, 16));
     const auto best = std::ranges::min_element(times) - times.begin();
-    const double tera = 2e-9 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
+    const double tera = 2e-9 * static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) *
+                        static_cast<double>(p.batch.products);
     fmt::print(
-        "{{\"m\": {}, \"n\": {}, \"k\": {}, \"a\": \"{}{}\", \"b\": \"{}{}\", \"d\": \"{}\", \"adds\": {}, \"bias\": "
+        "{{\"m\": {}, \"n\": {}, \"k\": {}, \"a\": \"{}{}\", \"b\": \"{}{}\", \"d\": \"{}\", \"adds\": {}, \"batch\": "
+        "{}, \"bias\": "
         "{}, "
         "\"first_ms\": {:.4f}, \"first_tflops\": {:.0f}, \"best\": {}, \"best_ms\": {:.4f}, \"best_tflops\": "
         "{:.0f}, \"line\": \"{}\"}}\n",
         p.m, p.n, p.k, name_of(p.a.dtype), p.a.transposed ? "^T" : "", name_of(p.b.dtype), p.b.transposed ? "^T" : "",
-        name_of(p.d.dtype), p.adds_c, p.bias != nullptr, times[0], tera / times[0], best,
+        name_of(p.d.dtype), p.adds_c, p.batch.products, p.bias != nullptr, times[0], tera / times[0], best,
         times[static_cast<std::size_t>(best)], tera / times[static_cast<std::size_t>(best)],
         cuda::AlgorithmTable::line(cuda::algorithm_place(), p,
                                    cuda::ProductPlan(p, static_cast<int>(best)).algorithm()));

@@ -562,7 +562,8 @@ TEST_CASE("matrices of a batch made orthogonal on a GPU, in bf16 too", "[optimiz
   MONOMORPH_NEEDS_GPU;
   constexpr DType of_matrix_and_workspace[][2] = {{DType::fp32, DType::fp32},
                                                   {DType::fp32, DType::bf16},
-                                                  {DType::bf16, DType::bf16}};
+                                                  {DType::bf16, DType::bf16},
+                                                  {DType::fp64, DType::bf16}};
   for (const auto& [dtype, of_workspace] : of_matrix_and_workspace) {
     CAPTURE(name_of(dtype), name_of(of_workspace));
     const MatricesTogether matrices({{256, 768}, {256, 768}, {256, 768}, {512, 256}, {512, 256}, {128, 128}}, dtype,

@@ -25,7 +25,8 @@ class MatricesTogether {
     on_both([&](auto q) {
       update_together(q, [&](auto queue) {
         for (std::size_t i = 0; i < matrices_.size(); ++i)
-          orthogonalize(queue, matrices_[i].on(q), workspace_.on(q)[scratch_[i]], 3, iterations);
+          orthogonalize(queue, matrices_[i].on(q), workspace_.on(q)[scratch_[i]], 3 + static_cast<double>(i),
+                        iterations);
       });
     });
   }

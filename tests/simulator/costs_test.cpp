@@ -3,6 +3,7 @@
 #include "simulator/simulator.hpp"
 #include "support/catch.hpp"
 
+#include <monomorph/optim/muon.hpp>
 #include <monomorph/runtime/cuda/device.hpp>
 
 #include <cstring>
@@ -397,6 +398,18 @@ TEST_CASE("updates move what is counted") {
         adamw(q, run, {1e-3, 0.9, 0.95, 1e-8, 0.1}, terms);
       },
       sizeof(UpdateDecision), by_each_block);
+  const ElementUpdate of_matrix{.gradient = run.gradient,
+                                .master = run.master,
+                                .state = {run.state[0]},
+                                .rounded = run.rounded};
+  check_cost(
+      o, costs::momentum_mean(of_matrix),
+      [&] { momentum_mean(q, of_matrix, {.momentum = 0.9, .nesterov = true}, terms); }, sizeof(UpdateDecision),
+      by_each_block);
+  check_cost(
+      o, costs::step_along(of_matrix),
+      [&] { step_along(q, of_matrix, {.learning_rate = 0.1, .weight_decay = 0.1}, terms); }, sizeof(UpdateDecision),
+      by_each_block);
   synchronize(q);
   const Observed observed(o);
   add_to_norm(q, run.gradient, GradientNorm::two, norm);
@@ -404,6 +417,26 @@ TEST_CASE("updates move what is counted") {
   CHECK(observed.read() >= costs::add_to_norm(run.gradient).read);
   CHECK(observed.read() <= costs::add_to_norm(run.gradient).read + sizeof(PartialGradientNorm));
   CHECK(observed.written() <= sizeof(PartialGradientNorm));
+}
+
+TEST_CASE("matrices that are made orthogonal move and compute what is counted") {
+  for (const DType of_workspace : {wide, half})
+    for (const Shape shape : {Shape{32, 64}, {64, 32}, {48, 48}}) {
+      CAPTURE(name_of(of_workspace), shape.rows, shape.cols);
+      Operands o;
+      const View matrix = o.matrix(shape.rows, shape.cols, wide),
+                 workspace = o.matrix(1, optim::Muon::workspace_elements(shape), of_workspace);
+      const Cost cost = costs::orthogonalize(matrix, workspace, 2);
+      const double shorter = static_cast<double>(std::min(shape.rows, shape.cols)),
+                   longer = static_cast<double>(std::max(shape.rows, shape.cols));
+      CHECK(cost.products + cost.fp32_products == 2 * 2 * shorter * shorter * (2 * longer + shorter));
+      CHECK((cost.fp32_products > 0) == (of_workspace == wide));
+      const Observed observed(o);
+      orthogonalize(cuda::Queue{}, matrix, workspace, 1, 2);
+      synchronize(cuda::Queue{});
+      CHECK(observed.bytes_read() == cost.read);
+      CHECK(observed.bytes_written() == cost.written);
+    }
 }
 
 }  // namespace monomorph::testing

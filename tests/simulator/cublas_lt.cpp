@@ -161,6 +161,23 @@ Matrix matrix_of(const void* data, const Layout& layout, std::int64_t place, boo
   return {{bytes, layout.dtype, {layout.columns, layout.rows}, layout.stride}, transposed};
 }
 
+bool overlap(const Matrix& a, const Matrix& b) {
+  const auto end = [](const Matrix& x) {
+    return x.rows.data + ((x.rows.shape.rows - 1) * x.rows.stride + x.rows.shape.cols) * size_of(x.rows.dtype);
+  };
+  return a.rows.data < end(b) && b.rows.data < end(a);
+}
+/// Products of a batch run in any order.
+void check_order(const std::vector<Multiplication>& products) {
+  for (const Multiplication& one : products)
+    for (const Multiplication& other : products) {
+      if (&one == &other) continue;
+      const bool reads_c = other.beta != 0 && overlap(one.d, other.c);
+      if (overlap(one.d, other.a) || overlap(one.d, other.b) || reads_c)
+        refuse("a batch of which one product writes what another one reads");
+    }
+}
+
 double number(const void* x, cudaDataType_t type) {
   return type == CUDA_R_64F ? *static_cast<const double*>(x) : *static_cast<const float*>(x);
 }
@@ -340,6 +357,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description
   };
   std::vector<Multiplication> products;
   for (std::int32_t place = 0; place < of(d_layout).batch; ++place) products.push_back(of_batch(place));
+  check_order(products);
   Multiplication& product = products.front();  // the only one if anything comes after it
   using After = Multiplication::After;
   if (how.is_gelu() || how.is_gelu_gradient()) {

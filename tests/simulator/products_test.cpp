@@ -166,6 +166,7 @@ TEST_CASE("matrices that wait together are made orthogonal by the products of on
   constexpr DType of_matrix_and_workspace[][2] = {{DType::fp32, DType::fp32},
                                                   {DType::fp32, DType::bf16},
                                                   {DType::bf16, DType::bf16},
+                                                  {DType::fp64, DType::bf16},
                                                   {DType::fp64, DType::fp64}};
   for (const auto& [dtype, of_workspace] : of_matrix_and_workspace) {
     CAPTURE(name_of(dtype), name_of(of_workspace));
@@ -183,7 +184,80 @@ TEST_CASE("matrices whose scratch memory does not lie equally far apart are made
   matrices.check_equal(10 * tolerance(DType::fp32));
 }
 
-TEST_CASE("matrices that share scratch memory, and one that is transformed twice, take turns") {
+namespace {
+/// Matrices of 8 x 24, and room for the scratch memory of two.
+struct ThreeAlike {
+  static constexpr std::int64_t scratch = optim::Muon::workspace_elements({8, 24});
+  Mirror x = matrix(8, 24, DType::fp32, 1, 0), y = matrix(8, 24, DType::fp32, 2, 0),
+         z = matrix(8, 24, DType::fp32, 3, 0);
+  Mirror workspace{filled(1, 2 * scratch, 0.5), DType::fp32};
+
+  /// Scratch memory that begins with an element.
+  View from(auto queue, std::int64_t element) const { return workspace.on(queue)[Slice{element, {1, scratch}}]; }
+  void check_equal() const {
+    for (const Mirror* result : {&x, &y, &z}) result->check_equal(10 * tolerance(DType::fp32));
+  }
+  std::int64_t products(auto f) const {
+    const std::int64_t before = simulator::Simulator::the().counts().products;
+    on_both([&](auto q) { update_together(q, [&](auto queue) { f(q, queue); }); });
+    return simulator::Simulator::the().counts().products - before;
+  }
+};
+}  // namespace
+
+TEST_CASE("matrices that share scratch memory, or that are asked for in another way, take turns") {
+  const ThreeAlike of;
+  constexpr std::int64_t products_of_iteration = 3;
+  SECTION("a batch behind another one") {
+    CHECK(of.products([&](auto q, auto queue) {
+      orthogonalize(queue, of.x.on(q), of.from(q, 0), 3, 1);
+      orthogonalize(queue, of.y.on(q), of.from(q, of.scratch), 3, 1);
+      orthogonalize(queue, of.z.on(q), of.from(q, 0), 3, 1);
+    }) == 2 * products_of_iteration);
+  }
+  SECTION("partly") {
+    CHECK(of.products([&](auto q, auto queue) {
+      orthogonalize(queue, of.x.on(q), of.from(q, 0), 3, 1);
+      orthogonalize(queue, of.y.on(q), of.from(q, of.scratch / 2), 3, 1);
+    }) == 2 * products_of_iteration);
+  }
+  SECTION("another number of iterations") {
+    CHECK(of.products([&](auto q, auto queue) {
+      orthogonalize(queue, of.x.on(q), of.from(q, 0), 3, 2);
+      orthogonalize(queue, of.y.on(q), of.from(q, of.scratch), 3, 1);
+    }) == 3 * products_of_iteration);
+  }
+  SECTION("another dtype of the iteration") {
+    CHECK(of.products([&](auto q, auto queue) {
+      View in_bf16 = of.from(q, of.scratch);
+      in_bf16.dtype = DType::bf16;
+      orthogonalize(queue, of.x.on(q), of.from(q, 0), 3, 1);
+      orthogonalize(queue, of.y.on(q), in_bf16, 3, 1);
+    }) == 2 * products_of_iteration);
+    of.x.check_equal(10 * tolerance(DType::fp32));
+    return of.y.check_equal(tolerance_of_bf16_iterations);
+  }
+  SECTION("scratch memory whose beginning is less aligned") {
+    CHECK(of.products([&](auto q, auto queue) {
+      View shorter = of.from(q, 0);
+      shorter.shape.cols -= 16;
+      orthogonalize(queue, of.x.on(q).rows(0, 4), shorter, 3, 1);
+      orthogonalize(queue, of.y.on(q).rows(0, 4), of.from(q, of.scratch - 16), 3, 1);
+    }) == 2 * products_of_iteration);
+  }
+  SECTION("scratch memory that is a matrix, too") {
+    CHECK(of.products([&](auto q, auto queue) {
+      const View matrix = of.from(q, of.scratch).columns(0, 8 * 24).reshaped({8, 24});
+      orthogonalize(queue, of.x.on(q), of.from(q, 0), 3, 1);
+      orthogonalize(queue, matrix, of.from(q, 0), 3, 1);
+      orthogonalize(queue, of.y.on(q), of.from(q, of.scratch), 3, 1);
+      scale(queue, matrix, 1, of.z.on(q));
+    }) == 3 * products_of_iteration);
+  }
+  of.check_equal();
+}
+
+TEST_CASE("a matrix that is transformed twice, and one behind another kernel, wait for what comes before") {
   const Shape shape{8, 24};
   const Mirror x = matrix(8, 24, DType::fp32, 1, 0), y = matrix(8, 24, DType::fp32, 2, 0),
                z = matrix(16, 8, DType::fp32, 3, 0);
@@ -242,6 +316,32 @@ TEST_CASE("the simulated cuBLASLt refuses batches of which cuBLASLt would make s
   CHECK(contains(refused({2, 1, 2}, 20), "a batch of 1 matrices"));
   CHECK(contains(refused({2, 2, 2}, 19), "matrices of a batch that overlap"));
   CHECK(contains(refused({2, 2, 2}, 20, true), "a batch of such products"));
+
+  // One product may write what another one of the batch reads.
+  const auto multiplied = [](std::int64_t distance_of_a) {
+    Described how(4, 5, 6, 6, 4);
+    const std::int32_t two = 2;
+    const std::int64_t distances[] = {distance_of_a, 64, 20};
+    for (std::size_t i = 0; i < 3; ++i) {
+      cublasLtMatrixLayoutSetAttribute(how.a_b_d[i], CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &two, sizeof two);
+      cublasLtMatrixLayoutSetAttribute(how.a_b_d[i], CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &distances[i],
+                                       sizeof distances[i]);
+    }
+    const Mirror a_and_d = matrix(1, 256, DType::fp32, 1, 0), b = matrix(1, 256, DType::fp32, 2, 0);
+    float* const begin = a_and_d.on(cuda::Queue{}).as<float>();
+    float* const d = begin + 24;
+    const float one = 1, zero = 0;
+    cublasLtMatmulHeuristicResult_t found;
+    int n = 0;
+    cublasLtMatmulAlgoGetHeuristic(nullptr, how.product, how.a_b_d[0], how.a_b_d[1], how.a_b_d[2], how.a_b_d[2],
+                                   nullptr, 1, &found, &n);
+    return refusal([&] {
+      cublasLtMatmul(nullptr, how.product, &one, begin, how.a_b_d[0], b.on(cuda::Queue{}).data, how.a_b_d[1], &zero, d,
+                     how.a_b_d[2], d, how.a_b_d[2], &found.algo, nullptr, 0, cuda::Queue{}.stream);
+    });
+  };
+  CHECK(contains(multiplied(24), "a batch of which one product writes what another one reads"));
+  CHECK(multiplied(100).empty());
 }
 
 TEST_CASE("contrastive losses on the simulated GPU are those of a CPU, with pairs that lack a text and other ranks'") {

@@ -23,7 +23,7 @@ struct Cuda {
   /// activations of a micro-batch.
   static constexpr std::int64_t loss_chunk_tokens(std::int64_t) { return 8192; }
 
-  /// For four square matrices of 2,048 rows: products of larger ones have tiles for all multiprocessors of a large GPU.
+  /// For four square matrices of 2,048 rows, whose products have tiles for all multiprocessors of a large GPU.
   static constexpr std::int64_t batch_scratch_elements = std::int64_t{1} << 26;
 
   /// CUDA's context with the code of kernels, of cuBLASLt and of cuDNN: about as much on GPUs of the Hopper kind. It

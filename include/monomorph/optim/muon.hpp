@@ -29,6 +29,8 @@ struct MuonHparams {
 ///
 /// An update has three passes. `prepare` replaces the gradients of a rank's elements by what is to be transformed;
 /// `transform` is then given each whole matrix, and `update` finds in the place of the gradients what became of them.
+/// Kernels of transform may wait for those of other matrices (`update_together`, runtime/kernels/optimizer.hpp). Its
+/// workspace holds nothing between two calls, as another matrix may have it in between.
 struct Muon {
   using Hparams = MuonHparams;
   using needs = KernelSets<kernels::Orthogonalization>;
@@ -59,15 +61,16 @@ struct Muon {
   }
 };
 
-/// Muon with its iteration in bf16, as its authors and PyTorch compute it: in half of the scratch memory, and on a
-/// GPU's tensor cores, where fp32 takes about ten times as long. Singular values come about as near to 1 either way.
+/// Muon with its iteration in bf16, as its authors and PyTorch compute it: in half of the scratch memory of a matrix,
+/// and on a GPU's tensor cores, which compute no products of fp32. Singular values end up about as near to 1.
 struct Bf16Muon : Muon {
   static constexpr std::int64_t workspace_elements(Shape matrix) { return Muon::workspace_elements(matrix) / 2; }
 
   template <class Queue>
   static void transform(Queue queue, const auto& matrix, const auto& workspace, const Hparams& hparams) {
-    auto in_bf16 = workspace.reshaped({1, Muon::workspace_elements(matrix.shape)});
+    auto in_bf16 = workspace;
     in_bf16.dtype = DType::bf16;
+    in_bf16.shape.cols = in_bf16.stride = Muon::workspace_elements(matrix.shape);
     Muon::transform(queue, matrix, in_bf16, hparams);
   }
 };

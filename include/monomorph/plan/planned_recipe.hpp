@@ -24,7 +24,9 @@ struct PlannedRecipe {
   std::int64_t (*most_of_layers)(std::int64_t micro_batch, Purpose purpose,
                                  std::int64_t (*bytes_of)(const PassExtent&)) = nullptr;
   std::int64_t (*loss_chunk_tokens)(std::int64_t n_tokens) = nullptr;  ///< on the device that the recipe is built for
-  const PlannedRecipe* teacher = nullptr;                              ///< null without one
+  /// Of training, on a device of so many elements of scratch memory for a batch.
+  std::int64_t (*optimizer_workspace_elements)(std::int64_t batch_scratch) = nullptr;
+  const PlannedRecipe* teacher = nullptr;  ///< null without one
 };
 
 template <class R> constexpr PlannedRecipe planned_recipe();
@@ -51,6 +53,7 @@ template <class R> constexpr PlannedRecipe planned_recipe() {
           .flops = flops_per_token<R>,
           .most_of_layers = most_of_layers<R>,
           .loss_chunk_tokens = monomorph::loss_chunk_tokens<R>,
+          .optimizer_workspace_elements = optimizer_workspace_elements<R>,
           .teacher = teacher};
 }
 

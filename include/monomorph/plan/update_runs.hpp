@@ -82,18 +82,21 @@ template <class Optimizer> constexpr auto transformed_tensors(const ParameterLay
 }
 
 /// Which matrices of a unit are transformed side by side, and how they share scratch memory.
-template <class Device> class SideBySide {
+class SideBySide {
  public:
-  /// @param scratch elements that it needs
-  static constexpr bool joins(Shape matrix, std::int64_t scratch) {
-    // A batch is worth its memory if it has some matrices. A processor gives each matrix to one thread, which for large
-    // ones is worse than to divide it among threads.
-    constexpr std::int64_t least_of_batch = 4, most_of_thread = std::int64_t{1} << 16;
-    return most == 0 ? matrix.elements() <= most_of_thread : least_of_batch * scratch <= most;
+  /// @param batch_scratch as of the device: elements of scratch memory for a batch; 0: it has no batches
+  constexpr explicit SideBySide(std::int64_t batch_scratch) : most_(batch_scratch) {}
+  /// A large matrix occupies the device alone. That is one of which four would not fit into a batch, were its scratch
+  /// memory that of a square one, four times as large as the matrix; and without batches one that is better divided
+  /// among threads than given to one of them.
+  constexpr bool joins(Shape matrix) const {
+    constexpr std::int64_t least_of_batch = 4, scratch_of_square = 4, most_of_thread = std::int64_t{1} << 16;
+    return matrix.elements() <= (most_ == 0 ? most_of_thread : most_ / (least_of_batch * scratch_of_square));
   }
-  /// @return the first element of the next one's scratch memory; a batch that is full is followed by another one
+  /// A batch that is full is followed by another one in the same memory.
+  /// @return the first element of the next matrix's scratch memory
   constexpr std::int64_t take(std::int64_t scratch) {
-    if (most != 0 && end_ + scratch > most) end_ = 0;
+    if (most_ != 0 && end_ + scratch > most_) end_ = 0;
     end_ += scratch;
     needed_ = larger_of(needed_, end_);
     return end_ - scratch;
@@ -101,16 +104,17 @@ template <class Device> class SideBySide {
   constexpr std::int64_t needed() const { return needed_; }
 
  private:
-  static constexpr std::int64_t most = batch_scratch_elements<Device>();
-  std::int64_t end_ = 0, needed_ = 0;
+  std::int64_t most_, end_ = 0, needed_ = 0;
 };
 
 /// Calls f with the matrices of a unit that the optimiser transforms: first those that are transformed side by side,
 /// then larger ones, which take turns with all of the scratch memory. That of matrices of one shape lies equally far
 /// apart, as products of a batch want it.
 /// @return elements of scratch memory
-template <class R> constexpr std::int64_t for_each_transformed(int unit, auto&& f) {
-  SideBySide<device_of<R>> together;
+template <class R>
+constexpr std::int64_t for_each_transformed(int unit, auto&& f,
+                                            std::int64_t batch_scratch = batch_scratch_elements<device_of<R>>()) {
+  SideBySide together(batch_scratch);
   std::int64_t longest = 0;
   if constexpr (updates_matrices<typename R::optimizer>) {
     if (!trains<R>(unit)) return 0;
@@ -121,7 +125,7 @@ template <class R> constexpr std::int64_t for_each_transformed(int unit, auto&& 
         const TensorInfo& tensor = layout[tensors.at[i]];
         const Shape shape = tensor.matrix_shape();
         const std::int64_t scratch = R::optimizer::workspace_elements(shape);
-        if (together.joins(shape, scratch) != side_by_side) continue;
+        if (together.joins(shape) != side_by_side) continue;
         for (int k = 0; k < tensor.matrices; ++k) {
           const Slice matrix{tensor.slice.offset + k * shape.elements(), shape};
           const std::int64_t first = side_by_side ? together.take(scratch) : 0;
@@ -141,10 +145,14 @@ template <class R> constexpr bool transforms(int unit) {
 }
 
 /// Scratch memory, in elements, of an update that transforms whole matrices; 0 without.
-template <class R> constexpr std::int64_t optimizer_workspace_elements() {
+/// @param batch_scratch that of the device, where it is another one than the recipe's
+template <class R>
+constexpr std::int64_t optimizer_workspace_elements(
+    std::int64_t batch_scratch = batch_scratch_elements<device_of<R>>()) {
   std::int64_t most = 0;
   for (int u = 0; u < n_units<R>; ++u)
-    most = larger_of(most, for_each_transformed<R>(u, [](const TransformedMatrix&) {}));
+    most = larger_of(most, for_each_transformed<R>(
+                               u, [](const TransformedMatrix&) {}, batch_scratch));
   return most;
 }
 

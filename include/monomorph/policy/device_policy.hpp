@@ -117,8 +117,9 @@ template <class Device> constexpr std::int64_t device_communication_bytes(int dp
     return 0;
 }
 
-/// Elements of scratch memory for matrices that the device transforms as one batch, as one alone would not occupy it:
-/// `static constexpr std::int64_t batch_scratch_elements`; 0, if it says nothing and transforms them one by one.
+/// Elements of scratch memory for matrices that the device transforms as a batch, as one alone would not occupy it:
+/// `static constexpr std::int64_t batch_scratch_elements`. A device that says nothing has no batches, and is given
+/// small matrices side by side, by `side_by_side` of its queue: 0.
 template <class Device> constexpr std::int64_t batch_scratch_elements() {
   if constexpr (DeviceAxis::Look::has_batch_scratch_elements<Device>)
     return Device::batch_scratch_elements;

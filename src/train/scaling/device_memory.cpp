@@ -30,6 +30,9 @@ plan::Memory memory_on_gpu(const plan::PlannedRecipe& recipe, const plan::Strate
   if (!memory.arena_on_host) return memory;  // built for a GPU
   memory.arena_on_host = false;
   if (recipe.makes_logits) resize_loss_chunk(recipe, micro_batch * recipe.trunk->context_length, memory);
+  if (strategy.purpose == plan::Purpose::training)
+    memory.optimizer_workspace = recipe.optimizer_workspace_elements(batch_scratch_elements<device::Cuda>()) *
+                                 size_of(statistics_dtype(recipe.master_dtype));
   memory.host_staging = plan::host_staging_bytes;
   memory.device_workspace = recipe.most_of_layers(micro_batch, strategy.purpose, device_workspace_bytes<device::Cuda>);
   memory.device_context = device_context_bytes<device::Cuda>();

@@ -5,8 +5,8 @@
 
 namespace monomorph::train {
 
-/// The bytes of a rank on a GPU, whatever device the program is built for. A plan for a CPU has other chunks of logits,
-/// and nothing of what kernels and driver keep beside the arena.
+/// The bytes of a rank on a GPU, whatever device the program is built for. A plan for a CPU has other chunks of logits
+/// and other batches of matrices, and nothing of what kernels and driver keep beside the arena.
 plan::Memory memory_on_gpu(const plan::PlannedRecipe& recipe, const plan::Strategy& strategy, int ranks,
                            std::int64_t micro_batch);
 

@@ -147,8 +147,17 @@ namespace {
 struct WithBf16Muon : ByHand {
   using optimizer = optim::ByClass<optim::Bf16Muon, optim::AdamW>;
 };
+template <class R> struct InBf16 : R { using optimizer = WithBf16Muon::optimizer; };
 struct WithMuonOnGpu : WithMuon {
   using device = device::Cuda;
+};
+/// Keys and values between queries and what leads back, which have one shape.
+struct GroupedQueries : WithMuonOnGpu {
+  static constexpr auto model = [] {
+    auto model = ByHand::model;
+    model.n_kv_heads = 1;
+    return model;
+  }();
 };
 /// Matrices of a block of 1,024 x 1,024 (four), 8,192 x 1,024 (two) and 1,024 x 8,192.
 struct WideOnGpu : WithMuonOnGpu {
@@ -181,18 +190,27 @@ template <class R> std::vector<plan::TransformedMatrix> transformed() {
 }  // namespace
 
 TEST_CASE("an iteration in bf16 has half of the scratch memory") {
-  CHECK(2 * plan::memory<WithBf16Muon>(1, 2).optimizer_workspace == plan::memory<WithMuon>(1, 2).optimizer_workspace);
+  const auto check = [](auto in_fp32, auto in_bf16) {
+    CHECK(plan::memory<decltype(in_fp32)>(1, 2).optimizer_workspace > 0);
+    CHECK(2 * plan::memory<decltype(in_bf16)>(1, 2).optimizer_workspace ==
+          plan::memory<decltype(in_fp32)>(1, 2).optimizer_workspace);
+  };
+  check(WithMuon{}, WithBf16Muon{});
+  check(WithMuonOnGpu{}, InBf16<WithMuonOnGpu>{});
+  check(WideOnGpu{}, InBf16<WideOnGpu>{});
 }
 
 TEST_CASE("matrices of one shape have scratch memory equally far apart, and on a GPU large ones, too") {
-  for (const auto& matrices : {transformed<WithMuon>(), transformed<WithMuonOnGpu>(), transformed<WideOnGpu>()}) {
-    for (std::size_t i = 1; i < matrices.size(); ++i)
-      if (matrices[i].side_by_side && matrices[i].matrix.shape == matrices[i - 1].matrix.shape)
-        CHECK(matrices[i].workspace.offset ==
-              matrices[i - 1].workspace.offset + matrices[i - 1].workspace.shape.elements());
-    CHECK(std::ranges::count(matrices, Shape{64, 64}, [](const auto& of) { return of.matrix.shape; }) % 4 == 0);
-  }
-  // Four of 1,024 x 1,024, each twice and with two products of it; the others take turns, as three would be too large.
+  for (const auto& matrices :
+       {transformed<WithMuon>(), transformed<WithMuonOnGpu>(), transformed<GroupedQueries>(), transformed<WideOnGpu>()})
+    for (const plan::TransformedMatrix& first : matrices) {
+      std::vector<std::int64_t> places;
+      for (const plan::TransformedMatrix& of : matrices)
+        if (first.side_by_side && of.matrix.shape == first.matrix.shape) places.push_back(of.workspace.offset);
+      for (std::size_t i = 1; i < places.size(); ++i)
+        CHECK(places[i] == places[0] + static_cast<std::int64_t>(i) * first.workspace.shape.elements());
+    }
+  // Four of 1,024 x 1,024, each twice and with two products of it; the others are too large for that.
   const auto wide = transformed<WideOnGpu>();
   REQUIRE(wide.size() == 7);
   CHECK(std::ranges::count(wide, true, &plan::TransformedMatrix::side_by_side) == 4);

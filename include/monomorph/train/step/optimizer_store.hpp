@@ -93,8 +93,12 @@ template <Recipe R> class OptimizerStore {
       const auto transform_one = [&](const plan::TransformedMatrix& of) {
         Optimizer::transform(queue, gradients_.whole(u)[of.matrix], workspace_[of.workspace], hparams);
       };
-      side_by_side(queue_, std::ssize(matrices.side_by_side),
-                   [&](std::int64_t i) { transform_one(matrices.side_by_side[i]); });
+      // Batches follow each other in one scratch memory, so what they are made of is asked for in order.
+      if constexpr (batch_scratch_elements<device_of<R>>() > 0)
+        for (const plan::TransformedMatrix& of : matrices.side_by_side) transform_one(of);
+      else
+        side_by_side(queue_, std::ssize(matrices.side_by_side),
+                     [&](std::int64_t i) { transform_one(matrices.side_by_side[i]); });
       for (const plan::TransformedMatrix& of : matrices.in_turn) transform_one(of);
     });
   }

@@ -37,6 +37,14 @@ bool share_elements(const Update& update, const std::vector<Update>& others) {
   return std::ranges::any_of(others, [&](const Update& other) { return share_elements(update, other); });
 }
 
+/// Scratch memory alone can be shared by matrices that take turns.
+bool share_elements(const Orthogonalization& a, const Orthogonalization& b) {
+  return overlap(a.matrix, b.matrix) || overlap(a.matrix, b.workspace) || overlap(a.workspace, b.matrix);
+}
+bool share_elements(const Orthogonalization& of, std::span<const Orthogonalization> others) {
+  return std::ranges::any_of(others, [&](const Orthogonalization& other) { return share_elements(of, other); });
+}
+
 /// Whether one kernel computes both.
 bool are_alike(const Update& a, const Update& b) {
   return a.coefficients.index() == b.coefficients.index() && a.run.gradient.dtype == b.run.gradient.dtype &&
@@ -82,15 +90,14 @@ struct WaitingUpdates {
     updates = std::move(later);
     cuda::start_updates(queue, together);
   }
+  /// The first one, and all that are multiplied with it.
   void start_some_matrices() {
     AlikeMatrices together(matrices.front());
     std::vector<Orthogonalization> later;
     for (std::size_t i = 1; i < matrices.size(); ++i) {
       const Orthogonalization& of = matrices[i];
-      const bool waits = std::ranges::any_of(std::span(matrices).first(i), [&](const Orthogonalization& before) {
-        return overlap(of.matrix, before.matrix);
-      });
-      if (waits || !together.add(of)) later.push_back(of);
+      const bool joins = together.takes(of) && !share_elements(of, std::span(matrices).first(i));
+      joins ? together.add(of) : later.push_back(of);
     }
     matrices = std::move(later);
     together.start(queue);

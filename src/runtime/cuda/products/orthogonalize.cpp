@@ -13,8 +13,8 @@
 namespace monomorph::cuda {
 namespace {
 
-/// What follows of one scratch memory holds in all of the batch. Sums of matrices are added where products are written,
-/// so that nothing but products reads and writes them.
+/// The tensors are those of the first matrix; each product is repeated for the others of the batch. Sums of matrices
+/// are added where products are written, so that nothing but products reads and writes them.
 void iterate(Queue queue, NewtonSchulzTensors& t, const Batch& batch) {
   constexpr Quintic quintic;
   const auto [rows, cols] = t.x.shape;
@@ -65,17 +65,15 @@ std::int64_t AlikeMatrices::distance() const {
   return matrices_.size() < 2 ? 0 : matrices_[1].workspace.data - matrices_[0].workspace.data;
 }
 
-bool AlikeMatrices::add(const Orthogonalization& next) {
+bool AlikeMatrices::takes(const Orthogonalization& next) const {
   const Orthogonalization& first = matrices_.front();
   if (next.matrix.shape != first.matrix.shape || next.workspace.dtype != first.workspace.dtype ||
       next.iterations != first.iterations)
     return false;
   const std::int64_t from_first = next.workspace.data - first.workspace.data;
-  const bool follows = matrices_.size() > 1
-                           ? from_first == std::ssize(matrices_) * distance()
-                           : from_first >= first.workspace.bytes() && from_first % size_of(next.workspace.dtype) == 0;
-  if (follows) matrices_.push_back(next);
-  return follows;
+  if (matrices_.size() > 1) return from_first == std::ssize(matrices_) * distance();
+  // All are as aligned as the first one, by which cuBLASLt chooses.
+  return from_first >= first.workspace.bytes() && from_first % Operand::most_alignment == 0;
 }
 
 void AlikeMatrices::start(Queue queue) const {

@@ -19,9 +19,11 @@ struct Orthogonalization {
 class AlikeMatrices {
  public:
   explicit AlikeMatrices(const Orthogonalization& first) : matrices_{first} {}
-  /// Adds a matrix, if it is like those before.
-  bool add(const Orthogonalization& next);
-  /// Starts what makes them orthogonal: the same few products however many there are.
+  /// Whether a matrix is like those before.
+  bool takes(const Orthogonalization& next) const;
+  void add(const Orthogonalization& next) { matrices_.push_back(next); }
+  /// Starts what makes them orthogonal: the same few products however many there are, and of each matrix what divides
+  /// it by its norm and brings it back.
   /// @throws Error [KERNEL-05] CUDA does not start a kernel, [GPU-04] cuBLASLt has not a product, or does not start it
   void start(Queue queue) const;
 

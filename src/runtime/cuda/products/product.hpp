@@ -30,9 +30,10 @@ struct Operand {
   static Operand of(const View& view, bool transposed = false) {
     return {view.data, view.dtype, std::max(view.stride, view.shape.cols), transposed};
   }
-  /// The greatest power of two up to 256 at a multiple of which it begins.
+  static constexpr std::uint32_t most_alignment = 256;
+  /// The greatest power of two, up to that one, at a multiple of which it begins.
   std::uint32_t alignment() const {
-    const auto address = reinterpret_cast<std::uintptr_t>(data) | 256u;
+    const auto address = reinterpret_cast<std::uintptr_t>(data) | most_alignment;
     return std::uint32_t{1} << std::countr_zero(address);
   }
   auto key() const { return std::tuple(dtype, stride, transposed, alignment()); }
@@ -45,20 +46,20 @@ enum class Epilogue {
   gelu_gradient,  ///< d = product · gelu'(aux)
 };
 
-/// Products of one kind that are computed together. What each operand of one has, that of the next has so many elements
-/// further on.
+/// Products of one kind that are computed together. Each operand lies `distance` elements behind that of the product
+/// before, so all operands have one dtype.
 struct Batch {
   std::int64_t products = 1, distance = 0;
   auto operator<=>(const Batch&) const = default;
 };
 
-/// d = a b (+ c, or + d) (+ the bias in each column), d of m rows and n columns. Factors of 8 bits have each a number
-/// in the GPU's memory, by which the product is multiplied before anything is added to it.
+/// d = times a b (+ times_c c, which may be d) (+ the bias in each column), d of m rows and n columns. Factors of 8
+/// bits have each a number in the GPU's memory, by which the product is multiplied before anything is added to it.
 struct Product {
   std::int64_t m, n, k;
   Operand a, b, c, d;
   bool adds_c = false;
-  double times = 1, times_c = 1;  ///< what a b and the c that is added are multiplied by
+  double times = 1, times_c = 1;  ///< no algorithm depends on them, so they are no part of the key
   Batch batch{};
   const std::byte* bias = nullptr;
   DType bias_dtype = DType::fp32;

@@ -48,6 +48,12 @@ struct Gpt2 : Llama8b {
   static constexpr auto model = monomorph::models::gpt2_124m;
   using sharding = monomorph::sharding::Replicate;
 };
+struct ByMuon : Gpt2 {
+  using optimizer = monomorph::optim::ByClass<monomorph::optim::Muon, monomorph::optim::AdamW>;
+};
+struct ByMuonOnGpu : ByMuon {
+  using device = monomorph::device::Cuda;
+};
 struct TwoBlocks : Gpt2 {
   static constexpr auto model = [] {
     auto spec = monomorph::models::gpt2_124m;

@@ -192,7 +192,7 @@ TEST_CASE("state on the host takes what its link takes") {
 
 TEMPLATE_TEST_CASE("memory on a GPU is the same whatever device the program is built for", "",
                    (std::pair<Llama8b, Llama8bOnGpu>), (std::pair<Narrow, NarrowOnGpu>),
-                   (std::pair<TaughtByLlama8b, TaughtByLlama8bOnGpu>)) {
+                   (std::pair<TaughtByLlama8b, TaughtByLlama8bOnGpu>), (std::pair<ByMuon, ByMuonOnGpu>)) {
   using OnCpu = typename TestType::first_type;
   for (const int ranks : {1, 64})
     for (const std::int64_t micro_batch : {1, 4}) {
