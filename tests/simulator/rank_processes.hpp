@@ -2,6 +2,7 @@
 #include "support/catch.hpp"
 #include "support/free_port.hpp"
 #include "support/process.hpp"
+#include "support/temporary_folder.hpp"
 
 #include <cstdlib>
 #include <deque>
@@ -11,6 +12,12 @@
 
 /// Programs that are ranks, each a process (training_rank.hpp), and what they print.
 namespace monomorph::testing {
+
+/// Where ranks make the folder of their simulated NCCL, which those that are killed leave behind.
+inline const std::string& folder_of_ranks() {
+  static const TemporaryFolder folder;
+  return folder.path();
+}
 
 /// @param timeout of ranks for each other, in seconds
 inline Process::Environment environment(int rank, int ranks, const std::string& port, int gpus,
@@ -22,6 +29,7 @@ inline Process::Environment environment(int rank, int ranks, const std::string& 
           {"MASTER_ADDR", "127.0.0.1"},
           {"MASTER_PORT", port},
           {"OMP_NUM_THREADS", "1"},
+          {"TMPDIR", folder_of_ranks()},
           {"MONOMORPH_SIMULATOR_GPUS", std::to_string(gpus)},
           {"MONOMORPH_SIMULATOR_NCCL", trouble},
           {"MONOMORPH_SIMULATOR_RANK_TIMEOUT", std::to_string(timeout)}};

@@ -42,6 +42,8 @@ struct Muon {
     return 2 * align_up(matrix.elements()) + 2 * align_up(shorter * shorter);
   }
 
+  static constexpr TransformWork transform_work(Shape matrix) { return work_of_iterations(matrix, DType::fp32); }
+
   template <class Queue> static void prepare(Queue queue, const auto& run, const Hparams& hparams, const auto& terms) {
     momentum_mean(queue, run, {.momentum = hparams.momentum, .nesterov = hparams.nesterov}, terms);
   }
@@ -51,6 +53,14 @@ struct Muon {
   }
   template <class Queue> static void update(Queue queue, const auto& run, const Hparams& hparams, const auto& terms) {
     step_along(queue, run, {.learning_rate = terms.rate(hparams.lr), .weight_decay = hparams.weight_decay}, terms);
+  }
+
+ protected:
+  /// Of an iteration the product with the transpose, its square, and the product of that with the matrix.
+  static constexpr TransformWork work_of_iterations(Shape matrix, DType dtype) {
+    constexpr double default_iterations = 5;
+    const auto shorter = static_cast<double>(matrix.rows < matrix.cols ? matrix.rows : matrix.cols);
+    return {default_iterations * 2 * shorter * (2 * static_cast<double>(matrix.elements()) + shorter * shorter), dtype};
   }
 
  private:
@@ -65,6 +75,7 @@ struct Muon {
 /// and on a GPU's tensor cores, which compute no products of fp32. Singular values end up about as near to 1.
 struct Bf16Muon : Muon {
   static constexpr std::int64_t workspace_elements(Shape matrix) { return Muon::workspace_elements(matrix) / 2; }
+  static constexpr TransformWork transform_work(Shape matrix) { return work_of_iterations(matrix, DType::bf16); }
 
   template <class Queue>
   static void transform(Queue queue, const auto& matrix, const auto& workspace, const Hparams& hparams) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <monomorph/plan/flops.hpp>
 #include <monomorph/plan/traffic.hpp>
+#include <monomorph/plan/update_runs.hpp>
 
 namespace monomorph::plan {
 
@@ -12,6 +13,8 @@ struct LayerWork {
   double passes_of_products = 0;       ///< as much as in forward, forward included
   int passes_of_attention = 0;         ///< likewise
   double dear = 0, cheap = 0;          ///< elements per token that backward reads, by what computing them again takes
+  TransformWork transform{};           ///< of the update of its own unit
+  bool transforms = false;             ///< whether that gathers whole gradients
   bool is_trained = false;             ///< its unit has gradients and an update
   bool is_reached = false;             ///< by backward
   bool is_resident = false;            ///< the first layer and the last one share its unit
@@ -23,6 +26,8 @@ template <class R> constexpr LayerWork layer_work(int layer) {
   LayerWork work{.unit_elements = unit == layer ? unit_layout<R>(unit).elements : 0,
                  .passes_of_products = passes_with_parameters<R>(layer),
                  .passes_of_attention = passes_of_attention<R>(layer),
+                 .transform = unit == layer ? transform_work<R>(unit) : TransformWork{},
+                 .transforms = unit == layer && transforms<R>(unit),
                  .is_trained = trains<R>(unit),
                  .is_reached = backward_reaches<R>(layer),
                  .is_resident = Shards<R>::resident(unit),

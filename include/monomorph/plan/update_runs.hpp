@@ -137,6 +137,16 @@ constexpr std::int64_t for_each_transformed(int unit, auto&& f,
   return larger_of(together.needed(), longest);
 }
 
+/// What the optimiser multiplies to transform a unit's matrices.
+template <class R> constexpr TransformWork transform_work(int unit) {
+  TransformWork sum;
+  for_each_transformed<R>(unit, [&](const TransformedMatrix& of) {
+    const TransformWork work = monomorph::transform_work<typename R::optimizer>(of.matrix.shape);
+    sum = {sum.flops + work.flops, work.dtype};
+  });
+  return sum;
+}
+
 /// Whether some of a unit's tensors are updated as whole matrices.
 template <class R> constexpr bool transforms(int unit) {
   bool any = false;

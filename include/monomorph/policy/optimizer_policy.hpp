@@ -86,6 +86,12 @@ inline constexpr bool updates_matrices = [] {
   return false;
 }();
 
+/// What an optimiser multiplies to transform a matrix, with its default hyperparameters.
+struct TransformWork {
+  double flops = 0;           ///< of products, a multiplication and an addition each counted
+  DType dtype = DType::fp32;  ///< of their factors
+};
+
 /// How parameters follow from gradients. A policy may export `template <class R> using rules = RuleList<…>`. Besides
 /// the parts, it has
 ///
@@ -100,10 +106,11 @@ inline constexpr bool updates_matrices = [] {
 ///   static constexpr MemorySpace state_space;              // where state and masters lie, see optim/host_state.hpp
 ///   static constexpr ParameterGroup groups[];              // with factors of their own, see optim/grouped.hpp
 ///   static void scale_weight_decay(Hparams&, double by);   // if that is not hparams.weight_decay alone
+///   static constexpr TransformWork transform_work(Shape);  // of a matrix that it transforms, for predictions
 struct OptimizerAxis {
   MONOMORPH_REQUIRED_AXIS(optimizer, "monomorph::optim::AdamW")
   MONOMORPH_LOOK_UPS(Look, update, shown_rate, state_dtype, state_space, placed, without_placement, prepare, transform,
-                     workspace_elements, combined, groups, scale_weight_decay);
+                     workspace_elements, transform_work, combined, groups, scale_weight_decay);
   /// Said of one without these members, and below the firewall of one where they cannot be called.
   template <class P, bool holds> static consteval void explain_update() {
     static_assert(
@@ -143,6 +150,10 @@ struct OptimizerAxis {
           };
       return true;
     }();
+    static constexpr bool transform_work = !Look::has_transform_work<P> || requires(Shape matrix) {
+      { P::transform_work(matrix) } -> std::same_as<TransformWork>;
+      typename Constant<P::transform_work(Shape{1, 1})>;
+    };
     static constexpr bool rate = Look::has_shown_rate<P> ? detail::ShowsRate<P> : detail::HasRate<P>;
     static constexpr bool state_dtype = !Look::has_state_dtype<P> || MONOMORPH_HAS_CONSTANT(DType, state_dtype);
     static constexpr bool state_space = !Look::has_state_space<P> || MONOMORPH_HAS_CONSTANT(MemorySpace, state_space);
@@ -153,8 +164,8 @@ struct OptimizerAxis {
     static constexpr bool combined = !Look::has_combined<P> || requires { typename P::combined; };
     static constexpr bool groups = !Look::has_groups<P> || ListsGroups<P>;
     static constexpr bool scales = !Look::has_scale_weight_decay<P> || detail::ScalesWeightDecay<P>;
-    static constexpr bool all_hold = hparams && scope && state && buffers && update && transform && rate &&
-                                     state_dtype && state_space && placement && combined && groups && scales;
+    static constexpr bool all_hold = hparams && scope && state && buffers && update && transform && transform_work &&
+                                     rate && state_dtype && state_space && placement && combined && groups && scales;
     static consteval void explain() {
       static_assert(
           hparams,
@@ -174,6 +185,10 @@ struct OptimizerAxis {
           "not empty: checkpoints have the name before that of the tensor (docs/rules.md#optim-02)");
       explain_update<P, update>();
       explain_transform<P, transform>();
+      static_assert(transform_work,
+                    "[OPTIM-02] an optimizer's transform_work, if it has one, must be `static constexpr "
+                    "monomorph::TransformWork transform_work(monomorph::Shape matrix)`: what `transform` multiplies "
+                    "(docs/rules.md#optim-02)");
       static_assert(rate || !hparams,
                     "[OPTIM-02] an optimizer must have a peak learning rate: `lr` among its Hparams, or `static double "
                     "shown_rate(const Hparams&)`, if it has one (docs/rules.md#optim-02)");
@@ -226,6 +241,14 @@ struct OptimizerAxis {
   };
 };
 template <class P> concept OptimizerPolicy = Fits<OptimizerAxis, P>;
+
+/// Nothing of an optimiser that does not say.
+template <class P> constexpr TransformWork transform_work(Shape matrix) {
+  if constexpr (OptimizerAxis::Look::has_transform_work<P>)
+    return P::transform_work(matrix);
+  else
+    return {};
+}
 
 constexpr bool is_optimized(ParameterClass parameter_class) { return parameter_class != ParameterClass::state; }
 

@@ -24,8 +24,10 @@ constexpr double touches_forward = 2, touches_backward = 3;
 }  // namespace
 
 LayerTime::LayerTime(const plan::PlannedRecipe& recipe, const GpuSpec& gpu, const Calibration& calibration)
-    : product_rate_(peak_flops(gpu, recipe.compute_dtype) * attained(gpu.kind, calibration)),
-      block_product_rate_(peak_flops(gpu, recipe.product_dtype) * attained(gpu.kind, calibration)),
+    : gpu_(gpu),
+      attained_(attained(gpu.kind, calibration)),
+      product_rate_(peak_flops(gpu, recipe.compute_dtype) * attained_),
+      block_product_rate_(peak_flops(gpu, recipe.product_dtype) * attained_),
       attention_rate_(product_rate_ * calibration.attention),
       bandwidth_(gpu.memory_bandwidth),
       elementwise_(calibration.elementwise),
@@ -33,6 +35,11 @@ LayerTime::LayerTime(const plan::PlannedRecipe& recipe, const GpuSpec& gpu, cons
       width_(static_cast<double>(recipe.trunk->d_model)),
       compute_bytes_(static_cast<double>(size_of(recipe.compute_dtype))),
       logit_bytes_(static_cast<double>(size_of(recipe.logits_dtype))) {}
+
+double LayerTime::transforming(const TransformWork& work) const {
+  const double peak = peak_flops(gpu_, work.dtype);
+  return peak == 0 ? 0 : work.flops / (peak * attained_);
+}
 
 /// Of the compute dtype: what the plan saves of it and its output; of a vocabulary's head its logits, which may be
 /// wider.

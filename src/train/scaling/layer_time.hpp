@@ -20,6 +20,8 @@ class LayerTime {
   LayerSeconds seconds(const plan::LayerWork& layer, const plan::RecomputedWork& work, double tokens) const;
   /// That kernels take to read and write so many bytes.
   double moving(double bytes) const { return bytes / bandwidth_; }
+  /// Of an optimiser's products of whole matrices.
+  double transforming(const TransformWork& work) const;
 
  private:
   double elements_per_token(const plan::LayerWork& layer) const;
@@ -28,6 +30,8 @@ class LayerTime {
     double forward = 0, backward = 0;
   };
   Rounding rounding(const plan::LayerWork& layer, double tokens) const;
+  const GpuSpec& gpu_;
+  double attained_;  ///< of a peak
   double product_rate_, block_product_rate_, attention_rate_, bandwidth_, elementwise_;
   bool rounds_products_;  ///< of blocks, to fp8
   double width_, compute_bytes_, logit_bytes_;

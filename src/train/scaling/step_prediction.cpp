@@ -77,9 +77,14 @@ class StepSimulation {
     reduced_[u] =
         timeline_.communicate(units_[u].reduce + (is_last ? units_[u].reduce_copies : 0), units_[u].reduce_copying);
   }
+  /// Whole gradients are gathered while the unit before is updated.
   void update() {
+    double next = timeline_.communicate(units_[0].gather_gradients, 0);
     for (int u = 0; u <= last(); ++u) {
+      const double gathered = next;
+      if (u < last()) next = timeline_.communicate(units_[u + 1].gather_gradients, 0);
       if (!units_.is_own(u)) continue;
+      if (units_[u].gather_gradients > 0) timeline_.wait(gathered);
       timeline_.compute(units_[u].update);
       if (units_[u].work.is_trained) units_.changed(u);
       if (!units_.releases() || u <= 1) units_.collect(u);
@@ -165,7 +170,11 @@ std::vector<UnitPlan> plan_units(const plan::PlannedRecipe& recipe, const Planne
   for (UnitPlan& unit : units) {
     if (!unit.work.is_trained || unit.work.unit_elements == 0) continue;  // a tied head's is that of the first layer
     plan_reduction(recipe, run, collectives, unit);
-    unit.update = time.moving(static_cast<double>(unit.work.unit_elements) / shards * updated);
+    unit.update = time.moving(static_cast<double>(unit.work.unit_elements) / shards * updated) +
+                  time.transforming(unit.work.transform);
+    if (unit.work.transforms)
+      unit.gather_gradients = collectives.gather(shard_group(run.cluster, run.ranks, shards),
+                                                 bytes_of(unit.work.unit_elements, recipe.gradient_dtype));
   }
   return units;
 }

@@ -14,6 +14,7 @@ struct UnitPlan {
   double gather = 0, reduce = 0, reduce_copies = 0;  ///< seconds of a collective
   double gather_copying = 0, reduce_copying = 0;     ///< seconds of the memory's bandwidth that these take
   double update = 0;                                 ///< seconds of the optimiser's kernels
+  double gather_gradients = 0;                       ///< of the collective before it, where it transforms matrices
   plan::LayerWork work;
 };
 

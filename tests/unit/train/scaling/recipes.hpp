@@ -51,6 +51,14 @@ struct Gpt2 : Llama8b {
 struct ByMuon : Gpt2 {
   using optimizer = monomorph::optim::ByClass<monomorph::optim::Muon, monomorph::optim::AdamW>;
 };
+struct ByBf16Muon : Gpt2 {
+  using optimizer = monomorph::optim::ByClass<monomorph::optim::Bf16Muon, monomorph::optim::AdamW>;
+};
+struct Llama8bByMuon : Llama8b {
+  using optimizer = ByMuon::optimizer;
+};
+/// Beside a moving average of its weights.
+template <class R> struct Averaged : R { using optimizer = monomorph::optim::Averaged<typename R::optimizer>; };
 struct ByMuonOnGpu : ByMuon {
   using device = monomorph::device::Cuda;
 };

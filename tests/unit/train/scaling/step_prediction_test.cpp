@@ -81,6 +81,7 @@ TEST_CASE("collectives take what their number and bytes by the plan take") {
     check(TaughtByLlama8b{}, micro_batches);
     check(TaughtByLlama1b{}, micro_batches);
     check(TaughtInZero2{}, micro_batches);
+    check(Llama8bByMuon{}, micro_batches);
   }
 }
 
@@ -95,6 +96,20 @@ TEST_CASE("kernels take what the plan's operations take, a teacher's among them"
   check(FrozenBelow{});
   check(TaughtByLlama8b{});
   check(TaughtByLlama1b{});
+}
+
+TEST_CASE("an update by Muon takes what the products of its iterations take, in fp32 or in bf16") {
+  // Of a block four matrices of D x D and two of D x 4 D.
+  constexpr double D = 768, elements = D * D, blocks = 12, iterations = 5;
+  constexpr double flops =
+      blocks * iterations * 2 * D * (4 * (2 * elements + elements) + 2 * (8 * elements + elements));
+  const double in_fp32 = predict<ByMuon>(1).update_seconds, in_bf16 = predict<ByBf16Muon>(1).update_seconds,
+               of_adamw = predict<Gpt2>(1).update_seconds;
+  CHECK(in_fp32 - in_bf16 ==
+        Approx(flops / calibration().products_on_hopper * (1 / 66.9e12 - 1 / 989.4e12)).epsilon(1e-3));
+  CHECK(in_bf16 > flops / 989.4e12);
+  CHECK(in_bf16 < of_adamw + 2 * flops / 989.4e12);  // with one buffer of state in place of two
+  CHECK(predict<Averaged<ByBf16Muon>>(1).update_seconds > in_bf16);
 }
 
 TEST_CASE("a step with a teacher takes longer by the forward pass of its teacher") {
