@@ -22,7 +22,7 @@ struct Cost {
   double read = 0, written = 0;  ///< bytes
   double products = 0;           ///< operations of matrix products
   double fp8_products = 0;       ///< of those of fp8
-  double fp32_products = 0;      ///< of those of fp32, which no tensor core computes
+  double fp32_products = 0;      ///< of Muon's iterations in fp32, which no tensor core computes
   double attention = 0;          ///< of attention's products
 
   double bytes() const { return read + written; }

@@ -85,9 +85,10 @@ int main(int argc, char** argv) {
   const data::EvaluationLoader held_out(argv[2], T, R::model.vocab_size);
   const train::EvaluationResult evaluation = train::evaluate(step, *communicator, held_out, micro_batch, T, {}, {});
   fmt::print(
-      "{{\"recipe\": \"{}\", \"seed\": {}, \"steps\": {}, \"tokens_a_step\": {}, \"seconds\": {:.1f}, "
+      "{{\"recipe\": \"{}\", \"seed\": {}, \"rate\": {}, \"steps\": {}, \"warm_up\": {}, \"tokens_a_step\": {}, "
+      "\"seconds\": {:.1f}, "
       "\"held_out_tokens\": {}, "
       "\"held_out_loss\": {:.6f}, \"losses\": [{:.6f}]}}\n",
-      R_NAME, seed, steps, micro_batch * accumulated * T, spent, evaluation.tokens, evaluation.loss(),
+      R_NAME, seed, rate, steps, warm_up, micro_batch * accumulated * T, spent, evaluation.tokens, evaluation.loss(),
       fmt::join(losses, ", "));
 }

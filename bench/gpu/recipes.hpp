@@ -44,7 +44,7 @@ struct qwen_1_5b : OneGpu {
 };
 
 /// So narrow that a CPU trains it.
-struct narrow : qwen_1_5b {
+struct qwen_shaped_128 : qwen_1_5b {
   static constexpr auto model = [] {
     auto shapes = qwen_1_5b::model;
     shapes.vocab_size = 4096;
@@ -82,7 +82,7 @@ struct Fp8Pure : monomorph::precision::Bf16Pure {
 struct qwen_1_5b_fp8 : qwen_1_5b {
   using precision = monomorph::precision::Fp8Mixed;
 };
-struct narrow_fp8 : narrow {
+struct qwen_shaped_128_fp8 : qwen_shaped_128 {
   using precision = monomorph::precision::Fp8Mixed;
 };
 struct qwen_7b_fp8 : qwen_7b {

@@ -13,7 +13,7 @@ PEAK = 989.4e12  # of products in 16 bits
 PEAK_FP8 = 1978.9e12
 
 Rates = collections.namedtuple("Rates", "products attention fp8_products fp32_products", defaults=(None, 50e12))
-"""Operations a second. Those of fp32, of the data sheet's 67e12, are assumed."""
+"""Operations a second. Those of fp32 are assumed; the data sheet has 67e12."""
 # Of fp8 61 and 73 % of the peak. The careful one is what sums reach that are added to fp32 registers often, as all backward's are.
 FP8 = 1200e12, 1450e12
 # model: careful and hopeful

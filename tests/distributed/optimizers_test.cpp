@@ -61,6 +61,7 @@ TEST_CASE("state in bf16 gives the same bits on 1, 2 and 4 ranks under every str
 }
 TEST_CASE("Muon, which sees whole matrices, gives the same bits on 1, 2 and 4 ranks under every strategy") {
   check_bits<Muon>();
+  check_bits<optim::ByClass<optim::Bf16Muon, optim::AdamW>>();
 }
 
 TEST_CASE("a moving average leaves what is trained alone, and gives the same bits on 1, 2 and 4 ranks") {

@@ -58,9 +58,9 @@ struct Muon {
  protected:
   /// Of an iteration the product with the transpose, its square, and the product of that with the matrix.
   static constexpr TransformWork work_of_iterations(Shape matrix, DType dtype) {
-    constexpr double default_iterations = 5;
+    constexpr auto iterations = static_cast<double>(MuonHparams{}.iterations.value);
     const auto shorter = static_cast<double>(matrix.rows < matrix.cols ? matrix.rows : matrix.cols);
-    return {default_iterations * 2 * shorter * (2 * static_cast<double>(matrix.elements()) + shorter * shorter), dtype};
+    return {iterations * 2 * shorter * (2 * static_cast<double>(matrix.elements()) + shorter * shorter), dtype};
   }
 
  private:

@@ -14,7 +14,7 @@ struct LayerWork {
   int passes_of_attention = 0;         ///< likewise
   double dear = 0, cheap = 0;          ///< elements per token that backward reads, by what computing them again takes
   TransformWork transform{};           ///< of the update of its own unit
-  bool transforms = false;             ///< whether that gathers whole gradients
+  bool needs_whole_gradients = false;  ///< whether that update transforms matrices, so that ranks gather them
   bool is_trained = false;             ///< its unit has gradients and an update
   bool is_reached = false;             ///< by backward
   bool is_resident = false;            ///< the first layer and the last one share its unit
@@ -27,7 +27,7 @@ template <class R> constexpr LayerWork layer_work(int layer) {
                  .passes_of_products = passes_with_parameters<R>(layer),
                  .passes_of_attention = passes_of_attention<R>(layer),
                  .transform = unit == layer ? transform_work<R>(unit) : TransformWork{},
-                 .transforms = unit == layer && transforms<R>(unit),
+                 .needs_whole_gradients = unit == layer && transforms<R>(unit),
                  .is_trained = trains<R>(unit),
                  .is_reached = backward_reaches<R>(layer),
                  .is_resident = Shards<R>::resident(unit),

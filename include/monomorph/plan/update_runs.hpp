@@ -58,7 +58,7 @@ constexpr std::int64_t state_elements(const ParameterLayout& layout, std::int64_
 /// A matrix that the optimiser transforms, and its scratch memory: slices of the unit and of the workspace.
 struct TransformedMatrix {
   Slice matrix, workspace;
-  bool side_by_side = false;  ///< with others of the unit, each in scratch memory of its own
+  bool side_by_side = false;  ///< with others of the unit, each of a batch in scratch memory of its own
 };
 
 /// The tensors of a unit that the optimiser transforms, those whose matrices have one shape behind each other.
@@ -82,10 +82,10 @@ template <class Optimizer> constexpr auto transformed_tensors(const ParameterLay
 }
 
 /// Which matrices of a unit are transformed side by side, and how they share scratch memory.
-class SideBySide {
+class ScratchPlaces {
  public:
   /// @param batch_scratch as of the device: elements of scratch memory for a batch; 0: it has no batches
-  constexpr explicit SideBySide(std::int64_t batch_scratch) : most_(batch_scratch) {}
+  constexpr explicit ScratchPlaces(std::int64_t batch_scratch) : most_(batch_scratch) {}
   /// A large matrix occupies the device alone. That is one of which four would not fit into a batch, were its scratch
   /// memory that of a square one, four times as large as the matrix; and without batches one that is better divided
   /// among threads than given to one of them.
@@ -108,13 +108,13 @@ class SideBySide {
 };
 
 /// Calls f with the matrices of a unit that the optimiser transforms: first those that are transformed side by side,
-/// then larger ones, which take turns with all of the scratch memory. That of matrices of one shape lies equally far
-/// apart, as products of a batch want it.
+/// then larger ones, which take turns with all of the scratch memory. That of matrices of one shape and one batch lies
+/// equally far apart, as batches of products want it.
 /// @return elements of scratch memory
 template <class R>
 constexpr std::int64_t for_each_transformed(int unit, auto&& f,
                                             std::int64_t batch_scratch = batch_scratch_elements<device_of<R>>()) {
-  SideBySide together(batch_scratch);
+  ScratchPlaces together(batch_scratch);
   std::int64_t longest = 0;
   if constexpr (updates_matrices<typename R::optimizer>) {
     if (!trains<R>(unit)) return 0;

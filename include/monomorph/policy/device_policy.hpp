@@ -56,8 +56,10 @@ struct DeviceAxis {
       { P::communication_bytes(dp) } -> std::same_as<std::int64_t>;
       typename Constant<P::communication_bytes(1)>;
     };
-    static constexpr bool batches =
-        !Look::has_batch_scratch_elements<P> || MONOMORPH_HAS_CONSTANT(std::int64_t, batch_scratch_elements);
+    static constexpr bool batches = !Look::has_batch_scratch_elements<P> || requires {
+      requires MONOMORPH_HAS_CONSTANT(std::int64_t, batch_scratch_elements);
+      requires(P::batch_scratch_elements >= 0);
+    };
     static constexpr bool all_hold =
         name && queue && loss_chunk && own_memory && workspace && context && communication && batches;
     static consteval void explain() {
@@ -86,7 +88,7 @@ struct DeviceAxis {
                     "(docs/rules.md#device-01)");
       static_assert(batches,
                     "[DEVICE-01] a device's batch_scratch_elements, if it has one, must be `static constexpr "
-                    "std::int64_t batch_scratch_elements`: scratch memory for matrices that it transforms together "
+                    "std::int64_t batch_scratch_elements`, 0 or more: scratch memory for a batch of matrices "
                     "(docs/rules.md#device-01)");
     }
   };

@@ -89,7 +89,7 @@ inline constexpr bool updates_matrices = [] {
 /// What an optimiser multiplies to transform a matrix, with its default hyperparameters.
 struct TransformWork {
   double flops = 0;           ///< of products, a multiplication and an addition each counted
-  DType dtype = DType::fp32;  ///< of their factors
+  DType dtype = DType::fp32;  ///< of their factors, the same for all matrices of an optimiser
 };
 
 /// How parameters follow from gradients. A policy may export `template <class R> using rules = RuleList<…>`. Besides

@@ -34,7 +34,7 @@ void orthogonalize(Queue queue, View matrix, View workspace, double squared_scal
   const KernelSpan span(Work::optimizer, "orthogonalize");
   NewtonSchulzTensors tensors(workspace, matrix.shape);
   const double norm = std::sqrt(sum_of_squares(queue, matrix).value());
-  scale(queue, matrix, 1 / std::max(norm, least_divisor), tensors.x);
+  scale(queue, matrix, 1 / std::max(norm, least_matrix_norm), tensors.x);
   for (std::int64_t i = 0; i < iterations; ++i) iterate(queue, tensors);
   scale(queue, tensors.x, std::sqrt(squared_scale), matrix);
 }

@@ -14,7 +14,7 @@ struct Quintic {
 };
 
 /// What norms below are taken for, so that a matrix of zeros stays one.
-inline constexpr double least_divisor = 1e-7;
+inline constexpr double least_matrix_norm = 1e-7;
 
 /// A matrix's tensors in its scratch memory, of as many elements as optim::Muon::workspace_elements says.
 struct NewtonSchulzTensors {

@@ -37,8 +37,7 @@ LayerTime::LayerTime(const plan::PlannedRecipe& recipe, const GpuSpec& gpu, cons
       logit_bytes_(static_cast<double>(size_of(recipe.logits_dtype))) {}
 
 double LayerTime::transforming(const TransformWork& work) const {
-  const double peak = peak_flops(gpu_, work.dtype);
-  return peak == 0 ? 0 : work.flops / (peak * attained_);
+  return work.flops == 0 ? 0 : work.flops / (peak_flops(gpu_, work.dtype) * attained_);
 }
 
 /// Of the compute dtype: what the plan saves of it and its output; of a vocabulary's head its logits, which may be

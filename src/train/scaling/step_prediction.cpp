@@ -77,12 +77,15 @@ class StepSimulation {
     reduced_[u] =
         timeline_.communicate(units_[u].reduce + (is_last ? units_[u].reduce_copies : 0), units_[u].reduce_copying);
   }
+  double gather_gradients(int u) {
+    return timeline_.communicate(units_[u].gather_gradients, units_[u].gather_gradients_copying);
+  }
   /// Whole gradients are gathered while the unit before is updated.
   void update() {
-    double next = timeline_.communicate(units_[0].gather_gradients, 0);
+    double next = gather_gradients(0);
     for (int u = 0; u <= last(); ++u) {
       const double gathered = next;
-      if (u < last()) next = timeline_.communicate(units_[u + 1].gather_gradients, 0);
+      if (u < last()) next = gather_gradients(u + 1);
       if (!units_.is_own(u)) continue;
       if (units_[u].gather_gradients > 0) timeline_.wait(gathered);
       timeline_.compute(units_[u].update);
@@ -172,9 +175,11 @@ std::vector<UnitPlan> plan_units(const plan::PlannedRecipe& recipe, const Planne
     plan_reduction(recipe, run, collectives, unit);
     unit.update = time.moving(static_cast<double>(unit.work.unit_elements) / shards * updated) +
                   time.transforming(unit.work.transform);
-    if (unit.work.transforms)
-      unit.gather_gradients = collectives.gather(shard_group(run.cluster, run.ranks, shards),
-                                                 bytes_of(unit.work.unit_elements, recipe.gradient_dtype));
+    if (!unit.work.needs_whole_gradients) continue;
+    const PlacedRanks group = shard_group(run.cluster, run.ranks, shards);
+    const double gradients = bytes_of(unit.work.unit_elements, recipe.gradient_dtype);
+    unit.gather_gradients = collectives.gather(group, gradients);
+    unit.gather_gradients_copying = collectives.copying(group.ranks, gradients);
   }
   return units;
 }

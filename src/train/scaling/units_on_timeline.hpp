@@ -15,6 +15,7 @@ struct UnitPlan {
   double gather_copying = 0, reduce_copying = 0;     ///< seconds of the memory's bandwidth that these take
   double update = 0;                                 ///< seconds of the optimiser's kernels
   double gather_gradients = 0;                       ///< of the collective before it, where it transforms matrices
+  double gather_gradients_copying = 0;               ///< seconds of the memory's bandwidth that this takes
   plan::LayerWork work;
 };
 

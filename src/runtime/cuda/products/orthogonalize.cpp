@@ -81,7 +81,7 @@ void AlikeMatrices::start(Queue queue) const {
   const Orthogonalization& first = matrices_.front();
   NewtonSchulzTensors tensors(first.workspace, first.matrix.shape);
   for (std::int64_t i = 0; const Orthogonalization& of : matrices_)
-    divide_by_norm(queue, of.matrix, least_divisor, moved(tensors.x, distance() * i++));
+    divide_by_norm(queue, of.matrix, least_matrix_norm, moved(tensors.x, distance() * i++));
   const Batch batch{std::ssize(matrices_), distance() / size_of(first.workspace.dtype)};
   for (std::int64_t i = 0; i < first.iterations; ++i) iterate(queue, tensors, batch);
   for (std::int64_t i = 0; const Orthogonalization& of : matrices_)

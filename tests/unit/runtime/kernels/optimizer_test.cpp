@@ -394,7 +394,7 @@ TEST_CASE("twenty steps of Muon with its iteration in bf16 are as near to PyTorc
                      of_exact = relative_error(after, exact.at("after").get<Values>());
         CAPTURE(isa, name_of(dtype), shape.rows, of_pytorch, of_exact);
         // PyTorch's own are 0.0045 to 0.0067 from the exact ones.
-        CHECK(of_pytorch < 0.02);
+        CHECK(of_pytorch < 0.015);
         CHECK(of_exact < 0.01);
         CHECK(of_exact > 0.001);
         for (const int threads : {1, 3}) with_threads(threads, [&] { CHECK(train(shape, dtype) == after); });

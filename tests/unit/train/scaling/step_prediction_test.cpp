@@ -100,9 +100,9 @@ TEST_CASE("kernels take what the plan's operations take, a teacher's among them"
 
 TEST_CASE("an update by Muon takes what the products of its iterations take, in fp32 or in bf16") {
   // Of a block four matrices of D x D and two of D x 4 D.
-  constexpr double D = 768, elements = D * D, blocks = 12, iterations = 5;
-  constexpr double flops =
-      blocks * iterations * 2 * D * (4 * (2 * elements + elements) + 2 * (8 * elements + elements));
+  constexpr double D = 768, elements = D * D, blocks = 12;
+  const auto iterations = static_cast<double>(optim::MuonHparams{}.iterations.value);
+  const double flops = blocks * iterations * 2 * D * (4 * (2 * elements + elements) + 2 * (8 * elements + elements));
   const double in_fp32 = predict<ByMuon>(1).update_seconds, in_bf16 = predict<ByBf16Muon>(1).update_seconds,
                of_adamw = predict<Gpt2>(1).update_seconds;
   CHECK(in_fp32 - in_bf16 ==
@@ -110,6 +110,22 @@ TEST_CASE("an update by Muon takes what the products of its iterations take, in 
   CHECK(in_bf16 > flops / 989.4e12);
   CHECK(in_bf16 < of_adamw + 2 * flops / 989.4e12);  // with one buffer of state in place of two
   CHECK(predict<Averaged<ByBf16Muon>>(1).update_seconds > in_bf16);
+}
+
+TEST_CASE("ranks that share a unit each transform its whole matrices, and wait until they are gathered") {
+  const auto beyond_bytes = [](int ranks) {
+    return predict<Llama8bByMuon>(ranks).update_seconds - predict<Llama8b>(ranks).update_seconds;
+  };
+  // What is beyond AdamW's bytes, and less by one buffer of state, which ranks share.
+  CHECK(beyond_bytes(64) > beyond_bytes(8));
+  CHECK(beyond_bytes(64) < 1.2 * beyond_bytes(8));
+  const StepPrediction muon = predict<Llama8bByMuon>(64), adamw = predict<Llama8b>(64);
+  CHECK(muon.communication_seconds > adamw.communication_seconds);
+  CHECK(muon.step_seconds - muon.exposed_seconds > adamw.step_seconds - adamw.exposed_seconds + beyond_bytes(64));
+  // The first unit that is transformed has little before it to hide its gather.
+  CHECK(muon.exposed_seconds > adamw.exposed_seconds);
+  const plan::ShardingValues whole = plan::strategy_of<Gpt2>(8).sharding;
+  CHECK(predict_with<ByMuon>(whole, 8).communication_seconds == predict_with<Gpt2>(whole, 8).communication_seconds);
 }
 
 TEST_CASE("a step with a teacher takes longer by the forward pass of its teacher") {
