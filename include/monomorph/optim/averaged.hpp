@@ -49,9 +49,7 @@ template <OptimizerPolicy Optimizer> struct Averaged<Optimizer> {
   static constexpr std::int64_t workspace_elements(Shape matrix) requires updates_matrices<Optimizer> {
     return Optimizer::workspace_elements(matrix);
   }
-  static constexpr TransformWork transform_work(Shape matrix) requires updates_matrices<Optimizer> {
-    return monomorph::transform_work<Optimizer>(matrix);
-  }
+  static constexpr TransformWork transform_work(Shape matrix) { return monomorph::transform_work<Optimizer>(matrix); }
   static void scale_weight_decay(Hparams& hparams, double by) requires scales_weight_decay<Optimizer> {
     monomorph::scale_weight_decay<Optimizer>(hparams.weights, by);
   }

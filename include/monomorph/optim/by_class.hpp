@@ -28,9 +28,7 @@ template <OptimizerPolicy Matrices, OptimizerPolicy Others> struct ByClass<Matri
   static constexpr std::int64_t workspace_elements(Shape matrix) requires updates_matrices<Matrices> {
     return Matrices::workspace_elements(matrix);
   }
-  static constexpr TransformWork transform_work(Shape matrix) requires updates_matrices<Matrices> {
-    return monomorph::transform_work<Matrices>(matrix);
-  }
+  static constexpr TransformWork transform_work(Shape matrix) { return monomorph::transform_work<Matrices>(matrix); }
   static void scale_weight_decay(Hparams& hparams,
                                  double by) requires(scales_weight_decay<Matrices>&& scales_weight_decay<Others>) {
     monomorph::scale_weight_decay<Matrices>(hparams.matrices, by);

@@ -58,6 +58,8 @@ TEST_CASE("optimisers in the tree are optimiser policies") {
   STATIC_REQUIRE(OptimizerPolicy<optim::Lion>);
   STATIC_REQUIRE(OptimizerPolicy<optim::Muon>);
   STATIC_REQUIRE(OptimizerPolicy<optim::Bf16Muon>);
+  STATIC_REQUIRE(OptimizerPolicy<optim::Averaged<optim::AdamW>>);
+  STATIC_REQUIRE(OptimizerPolicy<optim::ByClass<optim::Lion, optim::AdamW>>);
   STATIC_REQUIRE(OptimizerPolicy<optim::Sgd>);
 }
 
