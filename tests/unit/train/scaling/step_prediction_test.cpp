@@ -112,7 +112,7 @@ TEST_CASE("an update by Muon takes what the products of its iterations take, in 
   CHECK(predict<Averaged<ByBf16Muon>>(1).update_seconds > in_bf16);
 }
 
-TEST_CASE("ranks that share a unit each transform its whole matrices, and wait until they are gathered") {
+TEST_CASE("ranks that share a unit each transform its whole matrices, which they gather") {
   const auto beyond_bytes = [](int ranks) {
     return predict<Llama8bByMuon>(ranks).update_seconds - predict<Llama8b>(ranks).update_seconds;
   };
@@ -122,8 +122,6 @@ TEST_CASE("ranks that share a unit each transform its whole matrices, and wait u
   const StepPrediction muon = predict<Llama8bByMuon>(64), adamw = predict<Llama8b>(64);
   CHECK(muon.communication_seconds > adamw.communication_seconds);
   CHECK(muon.step_seconds - muon.exposed_seconds > adamw.step_seconds - adamw.exposed_seconds + beyond_bytes(64));
-  // The first unit that is transformed has little before it to hide its gather.
-  CHECK(muon.exposed_seconds > adamw.exposed_seconds);
   const plan::ShardingValues whole = plan::strategy_of<Gpt2>(8).sharding;
   CHECK(predict_with<ByMuon>(whole, 8).communication_seconds == predict_with<Gpt2>(whole, 8).communication_seconds);
 }
