@@ -421,7 +421,8 @@ TEST_CASE("updates move what is counted") {
 
 TEST_CASE("matrices that are made orthogonal move what is counted") {
   for (const DType of_workspace : {wide, half})
-    for (const Shape shape : {Shape{32, 64}, {64, 32}, {48, 48}}) {
+    // Of whole blocks of the norm: what has no elements there reads others again.
+    for (const Shape shape : {Shape{32, 128}, {128, 32}, {64, 64}}) {
       CAPTURE(name_of(of_workspace), shape.rows, shape.cols);
       Operands o;
       const View matrix = o.matrix(shape.rows, shape.cols, wide),
