@@ -39,6 +39,12 @@ struct Described {
   template <class T> void set(cublasLtMatmulDescAttributes_t attribute, const T& value) const {
     cublasLtMatmulDescSetAttribute(product, attribute, &value, sizeof value);
   }
+  /// Makes a matrix one of a batch, each `distance` elements behind the one before.
+  void set_batch(std::size_t matrix, std::int32_t matrices, std::int64_t distance) const {
+    cublasLtMatrixLayoutSetAttribute(a_b_d[matrix], CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &matrices, sizeof matrices);
+    cublasLtMatrixLayoutSetAttribute(a_b_d[matrix], CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &distance,
+                                     sizeof distance);
+  }
   void choose() const {
     cublasLtMatmulHeuristicResult_t found;
     int n = 0;
@@ -300,13 +306,7 @@ TEST_CASE("the simulated cuBLASLt refuses batches of which cuBLASLt would make s
                           bool with_bias = false) {
     return refusal([&] {
       Described how(4, 5, 6, 6, 4);
-      for (std::size_t i = 0; i < batches.size(); ++i) {
-        const std::int64_t distance = i == 2 ? distance_of_d : 64;
-        cublasLtMatrixLayoutSetAttribute(how.a_b_d[i], CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batches[i],
-                                         sizeof batches[i]);
-        cublasLtMatrixLayoutSetAttribute(how.a_b_d[i], CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &distance,
-                                         sizeof distance);
-      }
+      for (std::size_t i = 0; i < batches.size(); ++i) how.set_batch(i, batches[i], i == 2 ? distance_of_d : 64);
       if (with_bias) how.set(CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
       how.choose();
     });
@@ -320,13 +320,8 @@ TEST_CASE("the simulated cuBLASLt refuses batches of which cuBLASLt would make s
   // One product may write what another one of the batch reads.
   const auto multiplied = [](std::int64_t distance_of_a) {
     Described how(4, 5, 6, 6, 4);
-    const std::int32_t two = 2;
     const std::int64_t distances[] = {distance_of_a, 64, 20};
-    for (std::size_t i = 0; i < 3; ++i) {
-      cublasLtMatrixLayoutSetAttribute(how.a_b_d[i], CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &two, sizeof two);
-      cublasLtMatrixLayoutSetAttribute(how.a_b_d[i], CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &distances[i],
-                                       sizeof distances[i]);
-    }
+    for (std::size_t i = 0; i < 3; ++i) how.set_batch(i, 2, distances[i]);
     const Mirror a_and_d = matrix(1, 256, DType::fp32, 1, 0), b = matrix(1, 256, DType::fp32, 2, 0);
     float* const begin = a_and_d.on(cuda::Queue{}).as<float>();
     float* const d = begin + 24;
