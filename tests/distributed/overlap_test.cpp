@@ -6,6 +6,7 @@
 #include "support/tensors.hpp"
 
 #include <monomorph/core/type_name.hpp>
+#include <monomorph/optim/by_class.hpp>
 #include <monomorph/runtime/machine/trace.hpp>
 
 #include <string_view>
@@ -30,11 +31,22 @@ template <Recipe R> std::vector<Span> late_spans(int ranks) {
     late.record(&trace);
     {
       train::Step<R> step(late, 1, 3);
-      for (int i = 0; i < n_steps; ++i) take_step(step, 1);
+      for (int i = 0; i < n_steps; ++i) take_step(step, 1, PolicyHparams::of<typename R::optimizer::Hparams>());
     }
     if (world.rank() == 0) spans = trace.events();
   });
   return spans;
+}
+
+template <class R> struct ByMuon : R { using optimizer = optim::ByClass<optim::Muon, optim::AdamW>; };
+
+/// Units whose matrices rank 0 transforms, in its first step.
+std::vector<int> transformed_units(const std::vector<Span>& spans) {
+  std::vector<int> units;
+  for (const Span& span : spans)
+    if (span.row == Row::compute && span.what == std::string_view("transform")) units.push_back(span.unit);
+  units.resize(units.size() / n_steps);
+  return units;
 }
 
 /// In every step, a collective of `unit` is on its way all the time that `what` is computed for another one.
@@ -83,15 +95,15 @@ template <Recipe R> std::vector<std::uint64_t> trained(int ranks, bool late) {
     const auto communicator = world.communicator(R::sharding::optimizer_shards(ranks), R::precision::reduce_dtype);
     LateCommunicator as_late_as_can_be(*communicator);
     train::Step<R> step(late ? static_cast<Communicator&>(as_late_as_can_be) : *communicator, 1, 3);
-    for (int i = 0; i < 3; ++i) take_step(step, 2);
+    for (int i = 0; i < 3; ++i) take_step(step, 2, PolicyHparams::of<typename R::optimizer::Hparams>());
     hashes[world.rank()] = hash_of(step.parameters());
   });
   return hashes;
 }
 
-template <class Strategy> void check_late(int ranks) {
-  CAPTURE(monomorph::type_name<Strategy>(), ranks);
-  CHECK(trained<Sharded<llama_like, Strategy>>(ranks, true) == trained<Sharded<llama_like, Strategy>>(ranks, false));
+template <class Strategy, class Base = llama_like> void check_late(int ranks) {
+  CAPTURE(monomorph::type_name<Strategy>(), monomorph::type_name<typename Base::optimizer>(), ranks);
+  CHECK(trained<Sharded<Base, Strategy>>(ranks, true) == trained<Sharded<Base, Strategy>>(ranks, false));
 }
 
 /// Two ranks of which the other one has gone.
@@ -124,6 +136,26 @@ TEST_CASE("compute reads nothing that a collective may still write, and writes n
   check_late<sharding::HybridShard<2>>(4);
   check_late<sharding::HybridShardGradOp<2>>(4);
   check_late<sharding::ReduceOncePerStep<sharding::FullShard>>(2);
+  check_late<sharding::ShardOptimizer, ByMuon<llama_like>>(2);
+  check_late<sharding::FullShard, ByMuon<llama_like>>(2);
+  check_late<sharding::FullShard, ByMuon<gpt2_like>>(3);
+}
+
+TEST_CASE(
+    "ranks that share units share the work of transforming them, and exchange them while others are transformed") {
+  const auto check = []<class Strategy>(std::type_identity<Strategy>) {
+    CAPTURE(monomorph::type_name<Strategy>());
+    const std::vector<Span> spans = late_spans<Sharded<ByMuon<gpt2_like>, Strategy>>(2);
+    CHECK(transformed_units(spans) == std::vector<int>{1, 3});  // of blocks 1 to 4
+    check_hidden(spans, Row::all_gather, 3, "transform", 1);    // the next round comes
+    check_hidden(spans, Row::all_gather, 1, "transform", 3);    // what the first has become goes
+  };
+  check(std::type_identity<sharding::ShardOptimizer>{});
+  check(std::type_identity<sharding::FullShard>{});
+  const auto alone = late_spans<Sharded<ByMuon<gpt2_like>, sharding::Replicate>>(2);
+  CHECK(transformed_units(alone) == std::vector<int>{1, 2, 3, 4});
+  const auto on_three = late_spans<Sharded<ByMuon<gpt2_like>, sharding::FullShard>>(3);
+  CHECK(transformed_units(on_three) == std::vector<int>{1, 4});
 }
 
 TEST_CASE("a step that ends waits for every unit's collectives, whichever of them have failed") {

@@ -41,6 +41,10 @@ class EarlyCommunicator final : public ForwardingCommunicator {
     started_.insert(unit);
     communicator().reduce_scatter(unit, unsharded, shard, reduction);
   }
+  void start_all_to_all(int unit, std::span<const View> sent, std::span<const View> received) override {
+    started_.insert(unit);
+    communicator().all_to_all(unit, sent, received);
+  }
   std::set<int> started_;
 };
 

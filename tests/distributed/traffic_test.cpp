@@ -75,13 +75,32 @@ template <Recipe R> std::vector<Sent> measured(int ranks, Sum sum) {
   return sent;
 }
 
-/// Every rank of a group sends every other one as much, and gathers nowhere else; those outside of it have gradients
-/// from the one that holds the same shard.
-void check_receivers(const Sent& sent, const plan::Traffic& planned, int rank, int shards) {
+/// What a rank sends another one of its group so that matrices are transformed whole, unit after unit: its shard to the
+/// rank whose turn it is, or, if it is its own turn, the other one's.
+template <Recipe R> std::int64_t exchanged(int rank, int to, int shards) {
+  std::int64_t bytes = 0;
+  int turn = 0;
+  for (int u = 0; u < plan::n_stored_units<R>; ++u) {
+    if (!plan::transforms<R>(u)) continue;
+    if (turn == rank % shards || turn == to % shards)
+      bytes += plan::Shards<R>(shards).part[u] * size_of(R::precision::gradient_dtype);
+    turn = (turn + 1) % shards;
+  }
+  return bytes;
+}
+
+/// Every rank of a group sends every other one as much, but for matrices that are transformed, and gathers nowhere
+/// else; those outside of it have gradients from the one that holds the same shard.
+template <Recipe R> void check_receivers(const Sent& sent, const plan::Traffic& planned, int rank, int shards) {
+  std::int64_t of_matrices = 0;
+  for (int other = 0; plan::shares_transforms<R> && other < shards; ++other)
+    if (other != rank % shards) of_matrices += exchanged<R>(rank, other, shards);
   for (int to = 0; to < static_cast<int>(sent.gathered.size()); ++to) {
     CAPTURE(to);
     const bool in_group = to != rank && to / shards == rank / shards, replica = to % shards == rank % shards;
-    CHECK(sent.gathered[to] == (in_group ? planned.gathers.bytes / (shards - 1) : 0));
+    std::int64_t gathered = in_group ? (planned.gathers.bytes - of_matrices) / (shards - 1) : 0;
+    if (in_group && plan::shares_transforms<R>) gathered += exchanged<R>(rank, to, shards);
+    CHECK(sent.gathered[to] == gathered);
     if (in_group) CHECK(sent.reduced[to] == planned.reductions.bytes / (shards - 1));
     if (!in_group && !replica) CHECK(sent.reduced[to] == 0);
   }
@@ -97,7 +116,7 @@ template <Recipe R> plan::Traffic check_traffic(int ranks, Sum sum) {
     CHECK(sent[rank].traffic.reductions == planned.reductions);
     CHECK(sent[rank].traffic.replica_reductions == planned.replica_reductions);
     CHECK(sent[rank].traffic.batch_gathers == planned.batch_gathers);
-    check_receivers(sent[rank], planned, rank, R::sharding::optimizer_shards(ranks));
+    check_receivers<R>(sent[rank], planned, rank, R::sharding::optimizer_shards(ranks));
   }
   return sent[0].traffic;
 }
@@ -185,6 +204,7 @@ TEST_CASE(
 
 namespace {
 template <class R> struct WithMuon : R { using optimizer = optim::ByClass<optim::Muon, optim::AdamW>; };
+template <class R> struct OnHost : R { using optimizer = optim::HostState<typename R::optimizer>; };
 }  // namespace
 
 TEST_CASE("every rank sends what the plan says, to whom it says: matrices that the optimizer sees whole") {
@@ -193,6 +213,18 @@ TEST_CASE("every rank sends what the plan says, to whom it says: matrices that t
   CHECK(sharded.gathers.bytes >
         check_traffic<Sharded<gpt2_like, sharding::FullShard>>(2, {.micro_batches = 2}).gathers.bytes);
   check_traffic<InBf16<Sharded<recipe, sharding::HybridShard<2>>>>(4, {.micro_batches = 2, .wire = DType::bf16});
+  check_traffic<Sharded<recipe, sharding::ShardOptimizer>>(4, {.micro_batches = 2});
+  check_traffic<Sharded<recipe, sharding::FullShard>>(3, {.micro_batches = 2});  // four blocks: two rounds
+  // Ranks that share four blocks send each of them twice less what stays, where each gathered all of them.
+  const auto bytes_of_matrices = [](const plan::Traffic& traffic, const plan::Traffic& by_adamw) {
+    return traffic.gathers.bytes - by_adamw.gathers.bytes;
+  };
+  const auto by_adamw = check_traffic<Sharded<gpt2_like, sharding::FullShard>>(4, {.micro_batches = 2}),
+             shared = check_traffic<Sharded<recipe, sharding::FullShard>>(4, {.micro_batches = 2}),
+             gathered = check_traffic<Sharded<OnHost<recipe>, sharding::FullShard>>(4, {.micro_batches = 2});
+  CHECK(2 * bytes_of_matrices(shared, by_adamw) == bytes_of_matrices(gathered, by_adamw));
+  CHECK(shared.gathers.collectives == by_adamw.gathers.collectives + 2);
+  CHECK(gathered.gathers.collectives == by_adamw.gathers.collectives + 4);
 }
 
 TEST_CASE("every rank sends what the plan says, to whom it says: the embeddings of an encoder, to all") {

@@ -14,6 +14,7 @@ class IdleCommunicator : public Communicator {
  private:
   void start_all_gather(int, View, View) override {}
   void start_reduce_scatter(int, View, View, Reduction) override {}
+  void start_all_to_all(int, std::span<const View>, std::span<const View>) override {}
   void note_release(int) override {}
   void finish(int) override {}
   void all_reduce_words(std::span<std::int64_t>) override {}
@@ -40,6 +41,9 @@ class ForwardingCommunicator : public Communicator {
   }
   void start_reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) override {
     communicator_.reduce_scatter(unit, unsharded, shard, reduction);
+  }
+  void start_all_to_all(int unit, std::span<const View> sent, std::span<const View> received) override {
+    communicator_.all_to_all(unit, sent, received);
   }
   void note_release(int unit) override { communicator_.release(unit); }
   void finish(int unit) override { communicator_.wait(unit); }

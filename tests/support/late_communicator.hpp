@@ -26,6 +26,10 @@ class LateCommunicator final : public ForwardingCommunicator {
       communicator().reduce_scatter(unit, unsharded, shard, reduction);
     });
   }
+  void start_all_to_all(int unit, std::span<const View> sent, std::span<const View> received) override {
+    delay(TraceRow::all_gather, unit,
+          [this, unit, sent, received] { communicator().all_to_all(unit, sent, received); });
+  }
   void delay(TraceRow row, int unit, const std::function<void()>& collective) {
     late_[unit].emplace_back([this, row, unit, collective, begin = Trace::Clock::now()] {
       collective();

@@ -14,7 +14,7 @@ struct LayerWork {
   int passes_of_attention = 0;         ///< likewise
   double dear = 0, cheap = 0;          ///< elements per token that backward reads, by what computing them again takes
   TransformWork transform{};           ///< of the update of its own unit
-  bool needs_whole_gradients = false;  ///< whether that update transforms matrices, so that ranks gather them
+  bool needs_whole_gradients = false;  ///< whether that update transforms matrices, so that ranks need whole ones
   bool is_trained = false;             ///< its unit has gradients and an update
   bool is_reached = false;             ///< by backward
   bool is_resident = false;            ///< the first layer and the last one share its unit

@@ -14,6 +14,7 @@ struct PlannedRecipe {
   DType compute_dtype{}, gradient_dtype{}, reduce_dtype{}, master_dtype{};
   DType product_dtype{};  ///< of the factors of the blocks' products: e4m3 in fp8, or else the compute dtype
   DType logits_dtype{};
+  bool shares_transforms = false;  ///< plan::shares_transforms
   int n_layers = 0, first_block = 0;
   Strategy (*strategy)(int dp) = nullptr;  ///< the recipe's own
   Memory (*memory)(const Strategy&, int dp, std::int64_t micro_batch, int tree_levels) = nullptr;
@@ -44,6 +45,7 @@ template <class R> constexpr PlannedRecipe planned_recipe() {
           .master_dtype = Precision::master_dtype,
           .product_dtype = scales_products<Precision> ? DType::e4m3 : Precision::compute_dtype,
           .logits_dtype = logits_dtype<Precision>(),
+          .shares_transforms = shares_transforms<R>,
           .n_layers = n_layers<R>,
           .first_block = first_block<R>,
           .strategy = strategy_of<R>,

@@ -1,6 +1,6 @@
 #pragma once
 #include <monomorph/plan/teacher.hpp>
-#include <monomorph/plan/update_runs.hpp>
+#include <monomorph/plan/transform_turns.hpp>
 #include <monomorph/policy/precision_policy.hpp>
 
 namespace monomorph::plan {
@@ -14,8 +14,9 @@ struct CollectiveTraffic {
 
 /// What a rank sends in an optimiser step, by the group that it sends to.
 struct Traffic {
-  CollectiveTraffic gathers;             ///< of parameters, among the ranks that hold one copy together
-  CollectiveTraffic reductions;          ///< of gradients, among the same ranks
+  CollectiveTraffic gathers;     ///< of parameters, among the ranks that hold one copy together; and of matrices
+                                 ///< that the optimiser transforms, both ways
+  CollectiveTraffic reductions;  ///< of gradients, among the same ranks
   CollectiveTraffic replica_reductions;  ///< of reduced gradients, among the ranks that hold the same shard
   CollectiveTraffic batch_gathers;       ///< of what all ranks make of their micro-batches: an encoder's embeddings
   friend constexpr bool operator==(const Traffic&, const Traffic&) = default;
@@ -62,6 +63,25 @@ template <class R> constexpr void add_teacher(CollectiveTraffic& gathers, int dp
   }
 }
 
+/// Adds what a rank sends so that matrices are transformed whole: gathers of units for each rank; or shards to the
+/// ranks whose turn it is, and what became of its own unit to all others.
+/// @param rank in its group of `shards`
+template <class R> constexpr void add_transforms(CollectiveTraffic& gathers, const Shards<R>& shards, int rank) {
+  int n_transformed = 0;
+  for (int u = 0; u < n_stored_units<R>; ++u) {
+    if (!transforms<R>(u)) continue;
+    const std::int64_t shard = shards.part[u] * size_of(R::precision::gradient_dtype),
+                       others = (shards.shards - 1) * shard;
+    const TransformTurn turn = transform_turn(n_transformed++, shards.shards);
+    if (!shares_transforms<R>) {
+      gathers.add(others);
+      continue;
+    }
+    if (turn.rank == 0) gathers.collectives += 2;  // a round begins
+    gathers.bytes += turn.rank == rank ? others : shard;
+  }
+}
+
 /// The traffic of a training step without evaluation. It is not a run's first step, so the parameters that it needs at
 /// its beginning were gathered at the end of the step before.
 /// @param micro_batches of a rank's step   @param wire dtype in which gradients travel
@@ -79,14 +99,13 @@ constexpr Traffic traffic(int dp, int rank, std::int64_t micro_batches, DType wi
     for (std::int64_t i = 0; dp > 1 && i < micro_batches; ++i)
       traffic.batch_gathers.add((dp - 1) * elements * size_of(statistics_dtype(R::precision::compute_dtype)));
   add_teacher<R>(traffic.gathers, dp, micro_batches);
+  if (shards.shards > 1) add_transforms<R>(traffic.gathers, shards, rank % shards.shards);
   for (int u = 0; u < n_stored_units<R>; ++u) {
     const std::int64_t shard = shards.part[u], others = (shards.shards - 1) * shard;
     if (shard == 0) continue;
     if (shards.shards > 1) {
       for (std::int64_t i = 0; i < gathers_per_step<R>(u, micro_batches); ++i)
         traffic.gathers.add(others * size_of(R::precision::compute_dtype));
-      if (transforms<R>(u))  // whole matrices of what the optimiser transforms
-        traffic.gathers.add(others * size_of(R::precision::gradient_dtype));
       for (std::int64_t i = 0; trains<R>(u) && i < (every_micro_batch ? micro_batches : 1); ++i)
         traffic.reductions.add(others * size_of(wire));
     }

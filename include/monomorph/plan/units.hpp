@@ -289,6 +289,7 @@ template <class R> struct Shards {
   Layout arrivals;
   std::array<Slice, n> tree{};  ///< shards on a level of the gradients' tree
   Layout tree_buffer;
+  std::array<Slice, 2> gradient_slots{};  ///< among whole gradients, of the longest unit; not present: none has a slot
 
   constexpr explicit Shards(int dp) : Shards(sharding_values<typename R::sharding>(dp)) {}
   /// With another sharding policy than the recipe's, or without gradients.
@@ -303,6 +304,11 @@ template <class R> struct Shards {
   }
   /// In which of the two slots a unit's whole gradients lie; -1 if they have a place of their own.
   constexpr int gradient_slot(int u) const { return accumulates_whole() || resident(u) ? -1 : u % 2; }
+  /// Whole gradients of a unit in another of the slots than its own, which is for those who know that it is free. A
+  /// unit that has a place of its own stays there.
+  constexpr Slice whole_gradients_in(int slot, int u) const {
+    return gradient_slot(u) < 0 ? gradients.whole[u] : Slice{gradient_slots[slot].offset, gradients.whole[u].shape};
+  }
   /// Whether micro-batches accumulate in the whole gradients, and not in the shard after each reduction.
   constexpr bool accumulates_whole() const { return shards == 1 || !sharding.splits_gradients; }
   constexpr bool params_on_host() const { return sharding.parameter_space == MemorySpace::host; }
@@ -337,12 +343,11 @@ template <class R> struct Shards {
   }
   /// The shard lies apart where reduced gradients accumulate in it, while the next micro-batch writes the whole.
   constexpr void place_gradients() {
-    Slots slots;
-    if (!accumulates_whole()) slots = take_slots(gradients.wholes, 0, trains<R>);
+    if (!accumulates_whole()) gradient_slots = take_slots(gradients.wholes, 0, trains<R>);
     for (int u = 0; u < n; ++u) {
       if (!trains<R>(u)) continue;
       if (!accumulates_whole()) gradients.apart[u] = gradients.shards.take({1, part[u]});
-      gradients.whole[u] = gradient_slot(u) >= 0 ? in(slots, u) : gradients.wholes.take({1, part[u] * shards});
+      gradients.whole[u] = gradient_slot(u) >= 0 ? in(gradient_slots, u) : gradients.wholes.take({1, part[u] * shards});
     }
   }
 

@@ -6,6 +6,9 @@ void Communicator::all_gather(int unit, View shard, View unsharded) { start_all_
 void Communicator::reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) {
   start_reduce_scatter(unit, unsharded, shard, reduction);
 }
+void Communicator::all_to_all(int unit, std::span<const View> sent, std::span<const View> received) {
+  start_all_to_all(unit, sent, received);
+}
 void Communicator::release(int unit) { note_release(unit); }
 void Communicator::wait(int unit) {
   const TraceSpan span(trace_, TraceRow::waiting, "wait for", unit);

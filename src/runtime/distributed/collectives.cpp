@@ -1,6 +1,7 @@
 #include "runtime/distributed/collectives.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace monomorph::distributed {
 namespace {
@@ -14,15 +15,22 @@ View piece_of(View x, std::int64_t first, std::int64_t length) {
 
 View ShardedBuffer::shard(int r) const { return piece_of(unsharded, r * shard_length, shard_length); }
 
+void Exchange::operator()(AllToAll& all_to_all, std::span<const View> sent, std::span<const View> received) {
+  sent_.assign(sent.begin(), sent.end());
+  received_.assign(received.begin(), received.end());
+  const int own = all_to_all.group().rank_in_group;
+  const View from = std::exchange(sent_[own], View{}), to = std::exchange(received_[own], View{});
+  all_to_all.begin(0, sent_, received_);
+  if (to.present() && to.data != from.data) all_to_all.copy(from, to);
+  all_to_all.end(0);
+}
+
 void AllGather::operator()(AllToAll& all_to_all, View shard, const ShardedBuffer& sharded) {
   const RankGroup& group = all_to_all.group();
   sent_.assign(group.size(), shard);
   received_.resize(group.size());
   for (int r = 0; r < group.size(); ++r) received_[r] = sharded.shard(r);
-  sent_[group.rank_in_group] = received_[group.rank_in_group] = View{};
-  all_to_all.begin(0, sent_, received_);
-  if (const View mine = sharded.shard(group.rank_in_group); mine.data != shard.data) all_to_all.copy(shard, mine);
-  all_to_all.end(0);
+  exchange_(all_to_all, sent_, received_);
 }
 
 ReduceScatter::ReduceScatter(View staging, DType wire) : wire_(wire) {

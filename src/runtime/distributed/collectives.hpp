@@ -14,6 +14,16 @@ struct ShardedBuffer {
   View shard(int r) const;
 };
 
+/// Sends sent[r] to rank r of the group and receives received[r] from it, for every r whose view is present. What a
+/// rank sends to itself is copied, unless it lies there already.
+class Exchange {
+ public:
+  void operator()(AllToAll& all_to_all, std::span<const View> sent, std::span<const View> received);
+
+ private:
+  std::vector<View> sent_, received_;  // kept, so that nothing is allocated after the first time
+};
+
 /// Copies every rank's part into the buffers of all ranks. `shard` is this rank's part; it may lie at its place in the
 /// buffer already.
 class AllGather {
@@ -21,7 +31,8 @@ class AllGather {
   void operator()(AllToAll& all_to_all, View shard, const ShardedBuffer& sharded);
 
  private:
-  std::vector<View> sent_, received_;  // kept, so that nothing is allocated after the first time
+  std::vector<View> sent_, received_;
+  Exchange exchange_;
 };
 
 /// How many elements of every rank's part are exchanged at a time.

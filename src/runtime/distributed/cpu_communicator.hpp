@@ -20,6 +20,7 @@ class CpuCommunicator final : public GroupedCommunicator {
  private:
   void begin_all_gather(int unit, View shard, View unsharded) override;
   void begin_reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) override;
+  void begin_all_to_all(int unit, std::span<const View> sent, std::span<const View> received) override;
   void note_release(int) override {}  // compute is over when the call that computes returns
   void finish(int unit) override;
   void count_bytes(plan::Traffic& traffic) const override;
@@ -39,6 +40,7 @@ class CpuCommunicator final : public GroupedCommunicator {
   Arena staging_;
   CpuAllToAll gather_all_to_all_, shard_all_to_all_, replica_all_to_all_;
   AllGather all_gather_;
+  Exchange exchange_;
   UnitReduction reduction_;
   std::vector<Started> started_;  ///< by unit, the numbers of its last jobs
   std::vector<std::int64_t> others_words_;

@@ -42,6 +42,12 @@ void GroupedCommunicator::start_reduce_scatter(int unit, View unsharded, View sh
   begin_reduce_scatter(unit, unsharded, shard, reduction);
 }
 
+void GroupedCommunicator::start_all_to_all(int unit, std::span<const View> sent, std::span<const View> received) {
+  if (shards() == 1) return;
+  ++started_.gathers.collectives;
+  begin_all_to_all(unit, sent, received);
+}
+
 void GroupedCommunicator::gather_parts(View all) {
   ++started_.batch_gathers.collectives;
   gather_all_parts(all);

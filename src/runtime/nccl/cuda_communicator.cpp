@@ -39,6 +39,7 @@ CudaCommunicator::CudaCommunicator(Queue queue, int device, const World& world, 
       words_(all_of(words_memory_)),
       gather_stream_(queue.stream, watchdog_),
       reduce_stream_(queue.stream, watchdog_),
+      gather_all_to_all_(gathers_.get(), shard_ranks(), gather_stream_.stream()),
       shard_all_to_all_(shard_sums_.get(), shard_ranks(), reduce_stream_.stream()),
       replica_all_to_all_(replica_sums_.get(), replica_ranks(), reduce_stream_.stream()) {
   if (leaves_order_to_nccl(spec.wire)) return;
@@ -68,6 +69,13 @@ void CudaCommunicator::begin_reduce_scatter(int unit, View unsharded, View shard
                        else
                          reduce_in_any_order(unsharded, shard, reduction);
                      });
+}
+
+void CudaCommunicator::begin_all_to_all(int unit, std::span<const View> sent, std::span<const View> received) {
+  check();
+  gather_stream_.run({distributed::exchanging_matrices, unit, gathers_.get()},
+                     {trace(), TraceRow::all_gather, "exchange"},
+                     [&] { exchange_(gather_all_to_all_, sent, received); });
 }
 
 void CudaCommunicator::begin_recording() {

@@ -33,6 +33,7 @@ class CudaCommunicator final : public distributed::GroupedCommunicator {
  private:
   void begin_all_gather(int unit, View shard, View unsharded) override;
   void begin_reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) override;
+  void begin_all_to_all(int unit, std::span<const View> sent, std::span<const View> received) override;
   void note_release(int) override {}  // a gather waits for all that the queue was given before it
   void finish(int unit) override;
   void count_bytes(plan::Traffic& traffic) const override;
@@ -57,7 +58,8 @@ class CudaCommunicator final : public distributed::GroupedCommunicator {
   std::optional<Arena>
       staging_;  ///< for sums in a fixed order, and for gradients that are rounded before they are sent
   CommunicationStream gather_stream_, reduce_stream_;
-  StreamAllToAll shard_all_to_all_, replica_all_to_all_;
+  StreamAllToAll gather_all_to_all_, shard_all_to_all_, replica_all_to_all_;
+  distributed::Exchange exchange_;
   std::optional<distributed::UnitReduction> ordered_reduction_;
   std::vector<plan::Traffic> recorded_;  ///< what was sent before each recording, and then what it sends itself
 };

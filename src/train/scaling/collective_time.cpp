@@ -40,6 +40,16 @@ double CollectiveTime::gather(const PlacedRanks& group, double bytes) const {
   return start_seconds + hops + sent / bandwidth(group);
 }
 
+/// Parts go straight from rank to rank: what comes from another node passes the adapter of its one receiver.
+double CollectiveTime::all_to_all(const PlacedRanks& group, double bytes) const {
+  if (group.ranks == 1) return 0;
+  const double part = bytes / group.ranks, in_node = part * (group.ranks_per_node - 1),
+               from_other_nodes = part * (group.ranks - group.ranks_per_node);
+  const double latency = start_seconds + (group.nodes() > 1 ? hop() : 0) + (group.ranks - 1) * node_hop_seconds;
+  return latency + std::max(in_node / cluster_.gpu->nvlink_bandwidth, from_other_nodes / cluster_.network->bandwidth) /
+                       calibration_.network;
+}
+
 double CollectiveTime::copying(int ranks, double bytes) const {
   return ranks == 1 ? 0 : calibration_.copies * bytes / cluster_.gpu->memory_bandwidth;
 }

@@ -26,6 +26,8 @@ class CollectiveTime {
   double gather(const PlacedRanks& group, double bytes) const;
   /// A ring's reduce-scatter and all-gather, or up and down a tree.
   double all_reduce(const PlacedRanks& group, double bytes) const;
+  /// Each rank sends parts to all others and gets one of each.   @param bytes that a rank gets, its own part among them
+  double all_to_all(const PlacedRanks& group, double bytes) const;
   /// Of the memory's bandwidth that a collective of so many bytes takes from kernels.
   double copying(int ranks, double bytes) const;
 

@@ -2,7 +2,7 @@
 
 #include "train/scaling/device_memory.hpp"
 #include "train/scaling/layer_time.hpp"
-#include "train/scaling/units_on_timeline.hpp"
+#include "train/scaling/rounds_on_timeline.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,9 +16,11 @@ namespace {
 class StepSimulation {
  public:
   /// @param teacher no units without one
-  StepSimulation(std::vector<UnitPlan> units, std::vector<UnitPlan> teacher, const PlannedRun& run)
+  StepSimulation(std::vector<UnitPlan> units, std::vector<UnitPlan> teacher, const PlannedRun& run,
+                 bool shares_transforms)
       : run_(run),
         units_(std::move(units), releases(run), timeline_),
+        rounds_(units_, run.strategy.sharding.shards, shares_transforms, timeline_),
         teacher_(std::move(teacher), releases(run), timeline_),
         reduced_(static_cast<std::size_t>(units_.last() + 1)) {}
 
@@ -32,6 +34,7 @@ class StepSimulation {
     update();
   }
   const StepTimeline& timeline() const { return timeline_; }
+  double transform_seconds() const { return rounds_.transform_seconds(); }
 
  private:
   static bool releases(const PlannedRun& run) {
@@ -77,17 +80,11 @@ class StepSimulation {
     reduced_[u] =
         timeline_.communicate(units_[u].reduce + (is_last ? units_[u].reduce_copies : 0), units_[u].reduce_copying);
   }
-  double gather_gradients(int u) {
-    return timeline_.communicate(units_[u].gather_gradients, units_[u].gather_gradients_copying);
-  }
-  /// Whole gradients are gathered while the unit before is updated.
   void update() {
-    double next = gather_gradients(0);
+    rounds_.begin();
     for (int u = 0; u <= last(); ++u) {
-      const double gathered = next;
-      if (u < last()) next = gather_gradients(u + 1);
       if (!units_.is_own(u)) continue;
-      if (units_[u].gather_gradients > 0) timeline_.wait(gathered);
+      rounds_.before_update(u);
       timeline_.compute(units_[u].update);
       if (units_[u].work.is_trained) units_.changed(u);
       if (!units_.releases() || u <= 1) units_.collect(u);
@@ -96,7 +93,9 @@ class StepSimulation {
 
   const PlannedRun& run_;
   StepTimeline timeline_;
-  UnitsOnTimeline units_, teacher_;
+  UnitsOnTimeline units_;
+  RoundsOnTimeline rounds_;
+  UnitsOnTimeline teacher_;
   std::vector<double> reduced_;  ///< when a unit's gradients are
 };
 
@@ -173,13 +172,14 @@ std::vector<UnitPlan> plan_units(const plan::PlannedRecipe& recipe, const Planne
   for (UnitPlan& unit : units) {
     if (!unit.work.is_trained || unit.work.unit_elements == 0) continue;  // a tied head's is that of the first layer
     plan_reduction(recipe, run, collectives, unit);
-    unit.update = time.moving(static_cast<double>(unit.work.unit_elements) / shards * updated) +
-                  time.transforming(unit.work.transform);
+    unit.update = time.moving(static_cast<double>(unit.work.unit_elements) / shards * updated);
     if (!unit.work.needs_whole_gradients) continue;
+    unit.transform = time.transforming(unit.work.transform);
     const PlacedRanks group = shard_group(run.cluster, run.ranks, shards);
     const double gradients = bytes_of(unit.work.unit_elements, recipe.gradient_dtype);
-    unit.gather_gradients = collectives.gather(group, gradients);
-    unit.gather_gradients_copying = collectives.copying(group.ranks, gradients);
+    unit.exchange =
+        recipe.shares_transforms ? collectives.all_to_all(group, gradients) : collectives.gather(group, gradients);
+    unit.exchange_copying = collectives.copying(group.ranks, gradients);
   }
   return units;
 }
@@ -209,7 +209,8 @@ StepPrediction predict(const plan::PlannedRecipe& recipe, const PlannedRun& run,
   const std::vector<UnitPlan> units = plan_units(recipe, run, prediction.memory, calibration);
   for (const UnitPlan& unit : units) prediction.update_seconds += unit.update;
 
-  StepSimulation simulation(units, plan_teacher(recipe, run, calibration), run);
+  StepSimulation simulation(units, plan_teacher(recipe, run, calibration), run, recipe.shares_transforms);
+  prediction.update_seconds += simulation.transform_seconds();
   simulation.step();  // the next one begins while collectives of this one are still in flight
   const double began = simulation.timeline().now(), exposed = simulation.timeline().exposed(),
                before = simulation.timeline().communication();

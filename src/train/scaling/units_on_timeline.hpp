@@ -13,9 +13,10 @@ struct UnitPlan {
   double forward = 0, backward = 0;                  ///< seconds of the layer's kernels
   double gather = 0, reduce = 0, reduce_copies = 0;  ///< seconds of a collective
   double gather_copying = 0, reduce_copying = 0;     ///< seconds of the memory's bandwidth that these take
-  double update = 0;                                 ///< seconds of the optimiser's kernels
-  double gather_gradients = 0;                       ///< of the collective before it, where it transforms matrices
-  double gather_gradients_copying = 0;               ///< seconds of the memory's bandwidth that this takes
+  double update = 0;                                 ///< seconds of the optimiser's kernels on a rank's shard
+  double transform = 0;                              ///< likewise, on the unit's whole matrices
+  double exchange = 0;                               ///< of the collective before that, or behind it
+  double exchange_copying = 0;                       ///< seconds of the memory's bandwidth that this takes
   plan::LayerWork work;
 };
 

@@ -35,6 +35,10 @@ class Communicator {
   void all_gather(int unit, View shard, View unsharded);  ///< `unsharded` = all ranks' shards, in order
   /// `shard` = this rank's shard of the sum of all ranks' `unsharded`; with a single shard, the whole sum
   void reduce_scatter(int unit, View unsharded, View shard, Reduction reduction);
+  /// sent[r] goes to rank r of those that hold one copy together, and received[r] comes from there, where present; what
+  /// a rank sends to itself is copied, unless it lies there already. The views stay as they are until this is done.
+  /// Calls take effect in their order among each other, even of different units.
+  void all_to_all(int unit, std::span<const View> sent, std::span<const View> received);
   void release(int unit);  ///< compute no longer needs the gathered parameters; a later gather may overwrite them
   void wait(int unit);     ///< compute that is called afterwards sees the results of the unit's collectives
   /// Adds up the words of all ranks and gives the sums to all. Returns when it is done: meant for a few words, once a
@@ -72,6 +76,7 @@ class Communicator {
  private:
   virtual void start_all_gather(int unit, View shard, View unsharded) = 0;
   virtual void start_reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) = 0;
+  virtual void start_all_to_all(int unit, std::span<const View> sent, std::span<const View> received) = 0;
   virtual void note_release(int unit) = 0;
   virtual void finish(int unit) = 0;
   virtual void all_reduce_words(std::span<std::int64_t> words) = 0;

@@ -86,12 +86,12 @@ template <Recipe R> class OptimizerStore {
                              terms);
     });
   }
-  /// Transforms the matrices among a unit's whole gradients.
-  void transform(int u, const Hparams& hparams) const {
-    const TransformedMatrices::OfUnit& matrices = transformed_.of(u);
+  /// Transforms the matrices of a unit, which lies whole where the round says.
+  void transform(const TransformRounds::Round& round, const Hparams& hparams) const {
+    const TransformedMatrices::OfUnit& matrices = transformed_.of(round.own);
     update_together(queue_, [&](auto queue) {
       const auto transform_one = [&](const plan::TransformedMatrix& of) {
-        Optimizer::transform(queue, gradients_.whole(u)[of.matrix], workspace_[of.workspace], hparams);
+        Optimizer::transform(queue, round.whole[of.matrix], workspace_[of.workspace], hparams);
       };
       // Batches follow each other in one scratch memory, so what they are made of is asked for in order.
       if constexpr (batch_scratch_elements<device_of<R>>() > 0)
@@ -179,10 +179,7 @@ template <Recipe R> class OptimizerStore {
   }
 
   /// What a unit is updated by: this rank's part of what was transformed, or else of the reduced gradients.
-  View direction(int u) const {
-    return transforms(u) ? gradients_.whole(u).columns(shard_index_ * shards_.part[u], shards_.part[u])
-                         : units_[u].gradient;
-  }
+  View direction(int u) const { return transforms(u) ? gradients_.transformed(u) : units_[u].gradient; }
 
   Queue queue_;
   const plan::Shards<R>& shards_;

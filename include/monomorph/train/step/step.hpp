@@ -89,12 +89,9 @@ template <Recipe R> class Step final : public RecordableStep<R> {
   }
 
   void enqueue_update(const OptimizerHparams& hparams, const UpdateTerms& terms) override {
-    if constexpr (transforms) prepare_update(0, hparams, terms);
+    if constexpr (transforms) begin_rounds(hparams, terms);
     for (int u = 0; u <= last; ++u) {
-      if constexpr (transforms) {
-        if (u < last) prepare_update(u + 1, hparams, terms);  // on its way while u is transformed
-        transform(u, hparams);
-      }
+      if constexpr (transforms) before_update(u, hparams, terms);
       if (plan::trains<R>(u)) {
         const auto span = comm_.trace_compute("update", u);
         optimizer_.update(u, hparams, terms, [&](const ElementUpdate& run) { scalars_.update_state(u, run, terms); });
@@ -102,17 +99,35 @@ template <Recipe R> class Step final : public RecordableStep<R> {
       parameters_.updated(u);
     }
   }
-  /// What an optimiser transforms as whole matrices is gathered to the place of the whole gradients.
-  void prepare_update(int u, const OptimizerHparams& hparams, const UpdateTerms& terms) {
-    if (!optimizer_.transforms(u)) return;
-    optimizer_.prepare(u, hparams, terms);
-    gradients_.gather(u);
+  /// Ranks that share the work of transforming matrices are one round ahead of the updates: what a round has made is on
+  /// its way back, and the next but one is collected, while the next is transformed.
+  int rounds_ahead() const { return plan::shares_transforms<R> && comm_.shards() > 1 ? 1 : 0; }
+  void begin_rounds(const OptimizerHparams& hparams, const UpdateTerms& terms) {
+    collect(0, hparams, terms);
+    for (int k = 0; k < rounds_ahead(); ++k) transform(k, hparams, terms);
   }
-  void transform(int u, const OptimizerHparams& hparams) {
-    if (!optimizer_.transforms(u)) return;
+  void before_update(int u, const OptimizerHparams& hparams, const UpdateTerms& terms) {
+    const int k = gradients_.rounds().beginning_with(u);
+    if (k < 0) return;
+    transform(k + rounds_ahead(), hparams, terms);
     this->state_.collectives.wait(u);
-    const auto span = comm_.trace_compute("transform", u);
-    optimizer_.transform(u, hparams);
+  }
+  void collect(int k, const OptimizerHparams& hparams, const UpdateTerms& terms) {
+    if (k >= gradients_.rounds().size()) return;
+    const TransformRounds::Round& round = gradients_.rounds()[k];
+    for (const int u : round.units) optimizer_.prepare(u, hparams, terms);
+    gradients_.collect(round);
+  }
+  void transform(int k, const OptimizerHparams& hparams, const UpdateTerms& terms) {
+    if (k >= gradients_.rounds().size()) return;
+    collect(k + 1, hparams, terms);  // on its way meanwhile
+    const TransformRounds::Round& round = gradients_.rounds()[k];
+    this->state_.collectives.wait(round.units.front());
+    if (round.own >= 0) {
+      const auto span = comm_.trace_compute("transform", round.own);
+      optimizer_.transform(round, hparams);
+    }
+    gradients_.give_back(round);
   }
 
   /// What a trace calls the computing of a layer.

@@ -59,6 +59,8 @@ struct Llama8bByMuon : Llama8b {
 };
 /// Beside a moving average of its weights.
 template <class R> struct Averaged : R { using optimizer = monomorph::optim::Averaged<typename R::optimizer>; };
+/// With its state in the host's memory.
+template <class R> struct OnHost : R { using optimizer = monomorph::optim::HostState<typename R::optimizer>; };
 struct ByMuonOnGpu : ByMuon {
   using device = monomorph::device::Cuda;
 };

@@ -112,16 +112,21 @@ TEST_CASE("an update by Muon takes what the products of its iterations take, in 
   CHECK(predict<Averaged<ByBf16Muon>>(1).update_seconds > in_bf16);
 }
 
-TEST_CASE("ranks that share a unit each transform its whole matrices, which they gather") {
+TEST_CASE("ranks that share units share the work of transforming them, and exchange them") {
+  const auto transforming = [](double of_one, int rounds) { return Approx(of_one * rounds / 32).epsilon(0.02); };
+  // What is beyond AdamW's bytes, which are less by one buffer of state. Of 32 blocks ranks have one each at a time.
   const auto beyond_bytes = [](int ranks) {
     return predict<Llama8bByMuon>(ranks).update_seconds - predict<Llama8b>(ranks).update_seconds;
   };
-  // What is beyond AdamW's bytes, and less by one buffer of state, which ranks share.
-  CHECK(beyond_bytes(64) > beyond_bytes(8));
-  CHECK(beyond_bytes(64) < 1.2 * beyond_bytes(8));
+  const double of_one = beyond_bytes(1);
+  CHECK(beyond_bytes(8) == transforming(of_one, 4));
+  CHECK(beyond_bytes(12) == transforming(of_one, 3));
+  CHECK(beyond_bytes(64) == transforming(of_one, 1));
   const StepPrediction muon = predict<Llama8bByMuon>(64), adamw = predict<Llama8b>(64);
   CHECK(muon.communication_seconds > adamw.communication_seconds);
   CHECK(muon.step_seconds - muon.exposed_seconds > adamw.step_seconds - adamw.exposed_seconds + beyond_bytes(64));
+  // Where state waits on the host each rank transforms all, which it gathers.
+  CHECK(predict<OnHost<Llama8bByMuon>>(64).update_seconds > muon.update_seconds + 25 * beyond_bytes(64));
   const plan::ShardingValues whole = plan::strategy_of<Gpt2>(8).sharding;
   CHECK(predict_with<ByMuon>(whole, 8).communication_seconds == predict_with<Gpt2>(whole, 8).communication_seconds);
 }
