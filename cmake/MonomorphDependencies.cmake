@@ -85,14 +85,21 @@ if(MONOMORPH_CUDA)
   find_path(MONOMORPH_cudnn_frontend_INCLUDE cudnn_frontend.h HINTS ${monomorph_parent}/.deps/cudnn_frontend/include)
   mark_as_advanced(MONOMORPH_cudnn_INCLUDE MONOMORPH_cudnn_LIBRARY MONOMORPH_nccl_INCLUDE MONOMORPH_nccl_LIBRARY
     MONOMORPH_cudnn_frontend_INCLUDE)
-  foreach(needed IN ITEMS CUDAToolkit_FOUND MONOMORPH_cudnn_INCLUDE MONOMORPH_cudnn_LIBRARY MONOMORPH_nccl_INCLUDE
-      MONOMORPH_nccl_LIBRARY MONOMORPH_cudnn_frontend_INCLUDE)
+  set(lacking "")
+  foreach(needed_and_name IN ITEMS "CUDAToolkit_FOUND;the CUDA toolkit 13" "MONOMORPH_cudnn_INCLUDE;cudnn.h of cuDNN 9"
+      "MONOMORPH_cudnn_LIBRARY;libcudnn.so.9 of cuDNN 9" "MONOMORPH_nccl_INCLUDE;nccl.h of NCCL 2"
+      "MONOMORPH_nccl_LIBRARY;libnccl.so.2 of NCCL 2" "MONOMORPH_cudnn_frontend_INCLUDE;the headers of cuDNN's frontend")
+    list(GET needed_and_name 0 needed)
     if(NOT ${needed})
-      message(FATAL_ERROR "[SETUP-17] the CUDA backend needs the CUDA toolkit 13, cuDNN 9, NCCL 2 and the headers of "
-        "cuDNN's frontend, and there is no ${needed}: install them (tools/setup/install --gpu brings the frontend), or build without "
-        "MONOMORPH_CUDA")
+      list(GET needed_and_name 1 name)
+      list(APPEND lacking "${name}")
     endif()
   endforeach()
+  if(lacking)
+    list(JOIN lacking ", " lacking)
+    message(FATAL_ERROR "[SETUP-17] the CUDA backend lacks ${lacking}: install that (tools/setup/install --gpu brings the "
+      "frontend), or build without MONOMORPH_CUDA")
+  endif()
   add_library(monomorph::cuda_libraries INTERFACE IMPORTED GLOBAL)
   target_include_directories(monomorph::cuda_libraries SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS} ${MONOMORPH_cudnn_INCLUDE}
     ${MONOMORPH_nccl_INCLUDE})

@@ -38,6 +38,14 @@ template <Recipe R> std::vector<Span> late_spans(int ranks) {
   return spans;
 }
 
+/// With six blocks, so that ranks use each place of whole gradients again for a later round.
+template <class R> struct Deep : R {
+  static constexpr DecoderSpec model = [] {
+    DecoderSpec model = R::model;
+    model.n_layers = 6;
+    return model;
+  }();
+};
 template <class R> struct ByMuon : R { using optimizer = optim::ByClass<optim::Muon, optim::AdamW>; };
 
 /// Units whose matrices rank 0 transforms, in its first step.
@@ -136,8 +144,9 @@ TEST_CASE("compute reads nothing that a collective may still write, and writes n
   check_late<sharding::HybridShard<2>>(4);
   check_late<sharding::HybridShardGradOp<2>>(4);
   check_late<sharding::ReduceOncePerStep<sharding::FullShard>>(2);
-  check_late<sharding::ShardOptimizer, ByMuon<llama_like>>(2);
-  check_late<sharding::FullShard, ByMuon<llama_like>>(2);
+  check_late<sharding::ShardOptimizer, ByMuon<Deep<llama_like>>>(2);
+  check_late<sharding::FullShard, ByMuon<Deep<llama_like>>>(2);
+  check_late<sharding::HybridShardGradOp<2>, ByMuon<Deep<gpt2_like>>>(4);
   check_late<sharding::FullShard, ByMuon<gpt2_like>>(3);
 }
 

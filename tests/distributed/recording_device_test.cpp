@@ -130,7 +130,12 @@ TEST_CASE("ranks whose devices run behind their hosts train to the same bits: th
   check_same<Sharded<gpt2_like, sharding::Replicate>>(2, sequences, plan::tree_levels(2));
 }
 TEST_CASE("ranks whose devices run behind their hosts train to the same bits: matrices that the optimizer sees whole") {
-  check_same<OptimizedBy<Sharded<gpt2_like, sharding::FullShard>, optim::ByClass<optim::Muon, optim::AdamW>>>(2);
+  using Muon = optim::ByClass<optim::Muon, optim::AdamW>;
+  check_same<OptimizedBy<Sharded<gpt2_like, sharding::ShardOptimizer>, Muon>>(2);
+  check_same<OptimizedBy<Sharded<gpt2_like, sharding::FullShard>, Muon>>(3);
+  check_same<OptimizedBy<Sharded<gpt2_like, sharding::HybridShardGradOp<2>>, Muon>>(4);
+  check_same<OptimizedBy<Sharded<gpt2_like, sharding::FullShard>, optim::HostState<Muon>>,
+             OptimizedBy<Sharded<gpt2_like, sharding::FullShard>, Muon>>(2);
 }
 TEST_CASE("ranks whose devices run behind their hosts train to the same bits: what waits in the hosts' memory") {
   using base = Sharded<InBf16<llama_like>, sharding::FullShard>;

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """train_equally.py <program for CPUs> <program for GPUs> <hyperparameters> [tolerance]: trains both on the same tokens for
 20 steps, resumes each run of a GPU from its middle, and the run of each device on the other, and compares losses and gradient
-norms. Prints one line; ends with 1 if they differ by more, or a resumed run of the GPU in a bit."""
+norms. A step that is logged is timed kernel by kernel, so the GPU's run and what resumes it are done again with logs of no
+step, where the GPU runs steps as it has recorded them. Prints one line; ends with 1 if losses differ by more, or a tensor of
+the last checkpoints of the GPU's runs in a bit."""
 import json
 import pathlib
 import pickle
@@ -54,6 +56,28 @@ def without_second_half(run, output):
     return output
 
 
+def tensors(run):
+    """Of the last checkpoint of a run, by file: where tensors lie, and their bytes."""
+    found = {}
+    for file in sorted((run / f"checkpoints/step_{STEPS:08}").glob("**/*.safetensors")):
+        content = file.read_bytes()
+        end = 8 + int.from_bytes(content[:8], "little")
+        places = json.loads(content[8:end])
+        places.pop("__metadata__", None)
+        found[file.name] = places, content[end:]
+    if not found:
+        sys.exit(f"{run} has no tensors of step {STEPS}")
+    return found
+
+
+def train_recorded(program, hparams, data, output, *settings):
+    """Of a run whose steps are recorded, but for the first two. It says so where one can't be."""
+    result = subprocess.run(command(program, hparams, data, output, "log.every=1000", *settings), capture_output=True, text=True)
+    if result.returncode != 0 or "not recorded" in result.stdout + result.stderr:
+        sys.exit(f"{program}: {result.stdout[-500:]}{result.stderr[-2000:]}")
+    return tensors(output)
+
+
 def resume(program, hparams, data, run, output):
     """The second half of a run again."""
     return kept(train(program, hparams, data, without_second_half(run, output), "checkpoint.resume=auto"))
@@ -76,7 +100,10 @@ def main():
         crossed = resume(gpu, hparams, data, folder / "cpu", folder / "crossed")
         back = resume(cpu, hparams, data, folder / "gpu", folder / "back")
         report = {key: max(worst(run, on_cpu, key) for run in (on_gpu, crossed, back)) for key in ("loss", "grad_norm")}
-        same_bits = resumed == kept(on_gpu)
+        recorded = train_recorded(gpu, hparams, data, folder / "recorded")
+        recorded_again = train_recorded(gpu, hparams, data, without_second_half(folder / "recorded", folder / "again"),
+                                        "checkpoint.resume=auto")
+        same_bits = resumed == kept(on_gpu) and tensors(folder / "gpu") == recorded == recorded_again
         print(json.dumps({"program": pathlib.Path(gpu).name, **report, "last_loss": on_gpu[-1]["loss"],
                           "resumed_with_the_same_bits": same_bits}))
     if max(report.values()) > tolerance or not same_bits:

@@ -37,6 +37,7 @@ PARTS = {"memory": (0, 1, ["memory"]),
          "ranks, any order": ranks("FullShard", "any_order"),
          "ranks, fixed tree": ranks("FullShard", "fixed_tree"),
          "replicas of two ranks": ranks("HybridShard", "any_order", n_ranks=4),
+         "matrices in turns": ranks("MuonFullShard", "any_order"),
          "pairs of texts": ranks("PairsFullShard", "any_order"),
          "a teacher": ranks("TaughtFullShard", "any_order")}
 RECORDED_PARTS = {"recorded steps": (0, 1, ["recorded"]),

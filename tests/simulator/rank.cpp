@@ -28,6 +28,11 @@ struct Encoder {
 };
 using Student = Taught<Small<gpt2_like>, Small<llama_like>>;
 
+/// Of six blocks, so that two ranks use each place of whole units again for a later round of matrices.
+template <class Strategy> struct ByMuon : Sharded<Small<gpt2_like, 6>, Strategy> {
+  using optimizer = optim::ByClass<optim::Muon, optim::AdamW>;
+};
+
 template <Recipe R> void train(const Task& task) {
   Simulator::the().set_schedule(task.schedule);
   const World world = connect(time_limit_of_ranks());
@@ -67,6 +72,12 @@ bool train(std::string_view device, std::string_view strategy, const Task& task)
     train<OnGpu<Sharded<Student, sharding::ShardGradOp>>>(task);
   else if (strategy == "TaughtFullShard")
     train<OnGpu<Sharded<Student, sharding::FullShard>>>(task);
+  else if (strategy == "MuonReplicate")
+    train_on<ByMuon<sharding::Replicate>>(device, task);
+  else if (strategy == "MuonShardOptimizer")
+    train<OnGpu<ByMuon<sharding::ShardOptimizer>>>(task);
+  else if (strategy == "MuonFullShard")
+    train<OnGpu<ByMuon<sharding::FullShard>>>(task);
   else if (strategy == "PairsReplicate")
     train_on<Sharded<Encoder, sharding::Replicate>>(device, task);
   else if (strategy == "PairsFullShard")

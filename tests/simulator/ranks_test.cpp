@@ -177,6 +177,20 @@ TEST_CASE("GPUs learn from a teacher with the bits of one on any number of ranks
 TEST_CASE("recorded steps of GPUs that learn from a teacher have the same bits in every schedule of streams") {
   check_schedules("TaughtFullShard", "any_order", {15}, "recorded");
 }
+TEST_CASE("GPUs that take turns at matrices have the losses of a CPU, and in the fixed tree the bits of one") {
+  const std::vector<string> cpu =
+                                steps_of(1, command("cpu", "MuonReplicate", "fixed_tree", "late", 0, n_compared_steps)),
+                            one =
+                                steps_of(1, command("gpu", "MuonReplicate", "fixed_tree", "late", 0, n_compared_steps));
+  CHECK(losses_of(cpu).back() < losses_of(cpu).front());
+  CHECK(worst_difference(one, cpu) < 1e-4);
+  check_first_steps(one, {{"recorded", "MuonFullShard", 2},
+                          {"gpu", "MuonFullShard", 4},
+                          {"recorded", "MuonShardOptimizer", 4},
+                          {"gpu", "MuonShardOptimizer", 2}});
+  check_schedules("MuonFullShard", "any_order", {19}, "recorded");
+  check_schedules("MuonShardOptimizer", "any_order", {20}, "gpu");
+}
 TEST_CASE("GPUs that share a micro-batch of pairs of texts have the losses of a CPU with all of it, recorded or not") {
   constexpr int n = 5;  // then so few pairs are known by heart, and losses are hardly more than rounding
   const auto steps_on = [](const string& device, const string& strategy, int ranks) {
@@ -264,7 +278,7 @@ TEST_CASE("gradients that are rounded to bf16 between GPUs are rounded once, and
 TEST_CASE(
     "from the second step on GPUs are asked for no memory, send what is planned, and their hosts wait once a step") {
   for (const string strategy : {"Replicate", "ShardOptimizer", "FullShard", "Fp8FullShard", "PreferencesFullShard",
-                                "TaughtFullShard", "PairsFullShard"})
+                                "TaughtFullShard", "PairsFullShard", "MuonFullShard"})
     for (const string device : {"gpu", "recorded"})
       for (const ProcessResult& result : results_of(2, command(device, strategy, "any_order", "late", 0, 4))) {
         CAPTURE(strategy, device, result.err, result.out);

@@ -3,6 +3,8 @@
 
 #include <monomorph/runtime/machine/trace.hpp>
 
+#include <algorithm>
+#include <deque>
 #include <functional>
 #include <map>
 #include <utility>
@@ -27,6 +29,7 @@ class LateCommunicator final : public ForwardingCommunicator {
     });
   }
   void start_all_to_all(int unit, std::span<const View> sent, std::span<const View> received) override {
+    exchanges_.push_back(unit);
     delay(TraceRow::all_gather, unit,
           [this, unit, sent, received] { communicator().all_to_all(unit, sent, received); });
   }
@@ -38,9 +41,18 @@ class LateCommunicator final : public ForwardingCommunicator {
     });
   }
   void finish(int unit) override {
+    while (std::ranges::find(exchanges_, unit) != exchanges_.end()) {  // which keep their order
+      const int first = exchanges_.front();
+      exchanges_.pop_front();
+      run(first);
+    }
+    run(unit);
+  }
+  void run(int unit) {
     for (const auto& collective : std::exchange(late_[unit], {})) collective();
   }
 
+  std::deque<int> exchanges_;  ///< that are delayed, by unit
   std::map<int, std::vector<std::function<void()>>> late_;
 };
 

@@ -63,8 +63,8 @@ template <class R> constexpr void add_teacher(CollectiveTraffic& gathers, int dp
   }
 }
 
-/// Adds what a rank sends so that matrices are transformed whole: gathers of units for each rank; or shards to the
-/// ranks whose turn it is, and what became of its own unit to all others.
+/// Adds what a rank sends so that matrices are transformed whole: its shards to the ranks whose turn it is, and what
+/// has become of a unit that was its own turn to the others; or what each rank gathers, if they take no turns.
 /// @param rank in its group of `shards`
 template <class R> constexpr void add_transforms(CollectiveTraffic& gathers, const Shards<R>& shards, int rank) {
   int n_transformed = 0;

@@ -289,7 +289,7 @@ template <class R> struct Shards {
   Layout arrivals;
   std::array<Slice, n> tree{};  ///< shards on a level of the gradients' tree
   Layout tree_buffer;
-  std::array<Slice, 2> gradient_slots{};  ///< among whole gradients, of the longest unit; not present: none has a slot
+  std::array<Slice, 2> gradient_slots{};  ///< among whole gradients, each as long as the longest unit that has one
 
   constexpr explicit Shards(int dp) : Shards(sharding_values<typename R::sharding>(dp)) {}
   /// With another sharding policy than the recipe's, or without gradients.
@@ -304,8 +304,8 @@ template <class R> struct Shards {
   }
   /// In which of the two slots a unit's whole gradients lie; -1 if they have a place of their own.
   constexpr int gradient_slot(int u) const { return accumulates_whole() || resident(u) ? -1 : u % 2; }
-  /// Whole gradients of a unit in another of the slots than its own, which is for those who know that it is free. A
-  /// unit that has a place of its own stays there.
+  /// Where a unit's whole gradients would lie in that slot, whichever is its own; or the place of its own, if it has
+  /// one. The caller knows that the slot is free.
   constexpr Slice whole_gradients_in(int slot, int u) const {
     return gradient_slot(u) < 0 ? gradients.whole[u] : Slice{gradient_slots[slot].offset, gradients.whole[u].shape};
   }

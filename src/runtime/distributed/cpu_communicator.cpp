@@ -53,7 +53,7 @@ void CpuCommunicator::begin_reduce_scatter(int unit, View unsharded, View shard,
 void CpuCommunicator::begin_all_to_all(int unit, std::span<const View> sent, std::span<const View> received) {
   started(unit).all_gather = all_gather_queue_.submit([this, unit, sent, received, trace = trace()] {
     const TraceSpan span(trace, TraceRow::all_gather, "exchange", unit);
-    doing(exchanging_matrices, unit, [&] { exchange_(gather_all_to_all_, sent, received); });
+    doing(exchanging_units, unit, [&] { exchange_(gather_all_to_all_, sent, received); });
   });
 }
 

@@ -45,8 +45,8 @@ Error absent_ranks(const std::vector<int>& ranks, std::chrono::milliseconds time
 
 std::string gathering(int unit) { return fmt::format("the parameters of unit {} were gathered", unit); }
 std::string reducing(int unit) { return fmt::format("the gradients of unit {} were reduced", unit); }
-std::string exchanging_matrices(int first_unit) {
-  return fmt::format("the matrices of unit {} were exchanged to be transformed", first_unit);
+std::string exchanging_units(int first) {
+  return fmt::format("units from {} on were exchanged, whose matrices are transformed", first);
 }
 std::string adding_words(int) { return "a few numbers were added up"; }
 std::string gathering_batch(int) { return "the embeddings of a micro-batch were gathered"; }

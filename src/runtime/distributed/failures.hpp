@@ -26,7 +26,7 @@ Error absent_ranks(const std::vector<int>& ranks, std::chrono::milliseconds time
 /// What a rank was doing when another one failed: "the gradients of unit 3 were reduced".
 std::string gathering(int unit);
 std::string reducing(int unit);
-std::string exchanging_matrices(int first_unit);
+std::string exchanging_units(int first);
 std::string adding_words(int);
 std::string gathering_batch(int);
 std::string exchanging(int other);

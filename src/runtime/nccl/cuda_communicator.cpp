@@ -73,8 +73,7 @@ void CudaCommunicator::begin_reduce_scatter(int unit, View unsharded, View shard
 
 void CudaCommunicator::begin_all_to_all(int unit, std::span<const View> sent, std::span<const View> received) {
   check();
-  gather_stream_.run({distributed::exchanging_matrices, unit, gathers_.get()},
-                     {trace(), TraceRow::all_gather, "exchange"},
+  gather_stream_.run({distributed::exchanging_units, unit, gathers_.get()}, {trace(), TraceRow::all_gather, "exchange"},
                      [&] { exchange_(gather_all_to_all_, sent, received); });
 }
 

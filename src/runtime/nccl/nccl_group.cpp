@@ -150,9 +150,14 @@ std::optional<ncclResult_t> NcclGroup::failure() {
   return result == ncclSuccess || result == ncclInProgress ? std::nullopt : std::optional(result);
 }
 
+/// It may take long, as NCCL waits for recorded steps that have collectives of the group: nobody waits for it here.
 void NcclGroup::abort() {
-  const std::lock_guard lock(mutex_);
-  if (nccl_ != nullptr) ncclCommAbort(std::exchange(nccl_, nullptr));
+  ncclComm_t aborted = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    aborted = std::exchange(nccl_, nullptr);
+  }
+  if (aborted != nullptr) ncclCommAbort(aborted);
 }
 
 }  // namespace monomorph::cuda

@@ -9,12 +9,16 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
+#include <cstdlib>
 
 namespace monomorph::cuda {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds between_looks{10};
+/// For what the host does meanwhile, as writing a checkpoint.
+constexpr std::chrono::minutes least_until_end{5};
 
 constexpr std::size_t most_streams = 8;
 
@@ -27,10 +31,11 @@ bool has_come_to(const std::uint64_t& count, std::uint64_t number) {
 }  // namespace
 
 Watchdog::Watchdog(int device, std::vector<NcclGroup*> groups, std::chrono::milliseconds time_limit)
-    : device_(device), groups_(std::move(groups)), time_limit_(time_limit), thread_([this] { look_after_all(); }) {
+    : device_(device), groups_(std::move(groups)), time_limit_(time_limit) {
   cuda::check(cudaMallocHost(reinterpret_cast<void**>(&counts_), most_streams * sizeof(Progress)),
               "allocating counters");
   std::fill_n(counts_, most_streams, Progress{});
+  thread_ = std::thread([this] { look_after_all(); });  // last: a thread must be joined, whatever is refused
 }
 
 Watchdog::~Watchdog() {
@@ -38,7 +43,7 @@ Watchdog::~Watchdog() {
     const std::lock_guard lock(mutex_);
     stops_ = true;
   }
-  stops_changed_.notify_one();
+  told_or_stops_.notify_one();
   thread_.join();
   for (const auto& [stream, on_stream] : streams_)
     for (const Watched& watched : on_stream.watched) take_back(watched);
@@ -46,22 +51,28 @@ Watchdog::~Watchdog() {
   cudaFreeHost(counts_);
 }
 
+/// The GPU's queue may be full, of what waits for a rank that has gone, and then CUDA's calls wait: the thread that
+/// notices it must not wait for them.
 void Watchdog::begin(const Purpose& purpose, cudaStream_t stream) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (is_recorded_) {
     recordings_.back().emplace_back(stream, purpose);
     return count_up({stream}, &progress_of(stream)->begun);
   }
   const cudaEvent_t begin = take_event(), end = take_event();
+  lock.unlock();
   cuda::check(cudaEventRecord(begin, stream), "recording an event");
+  lock.lock();
   streams_[stream].watched.push_back({purpose, begin, end});
 }
 
 void Watchdog::end(cudaStream_t stream) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (is_recorded_) return count_up({stream}, &progress_of(stream)->done);
   Watched& watched = streams_[stream].watched.back();  // whose end is not given is still there
+  lock.unlock();
   cuda::check(cudaEventRecord(watched.end, stream), "recording an event");
+  lock.lock();
   watched.is_given = true;
 }
 
@@ -99,18 +110,35 @@ cudaEvent_t Watchdog::take_event() {
 
 void Watchdog::check() {
   const std::lock_guard lock(mutex_);
-  if (failure_) throw RankFailure(*failure_);
+  if (!failure_) return;
+  is_told_ = true;
+  told_or_stops_.notify_one();
+  throw RankFailure(*failure_);
 }
 
 void Watchdog::look_after_all() {
   cudaSetDevice(device_);
   std::unique_lock lock(mutex_);
-  while (!stops_changed_.wait_for(lock, between_looks, [this] { return stops_; })) {
+  while (!told_or_stops_.wait_for(lock, between_looks, [this] { return stops_; })) {
     failure_ = look();
-    if (!failure_) continue;
-    lock.unlock();  // `check` tells of it as soon as the first group is aborted
-    return abort_all();
+    if (failure_) return fail(std::move(lock));
   }
+}
+
+/// `check` tells of the failure as soon as the first group is aborted. Where the host does not come to it, as it waits
+/// in the driver for what no abort ends, the process ends here.
+void Watchdog::fail(std::unique_lock<std::mutex> lock) {
+  lock.unlock();
+  std::vector<std::thread> aborts = begin_aborts();
+  lock.lock();
+  const auto most = std::max<std::chrono::milliseconds>(time_limit_, least_until_end);
+  if (!told_or_stops_.wait_for(lock, most, [this] { return is_told_ || stops_; })) {
+    fmt::print(stderr, "{}\n", failure_->what());
+    std::fflush(nullptr);
+    std::_Exit(1);
+  }
+  lock.unlock();
+  for (std::thread& abort : aborts) abort.join();
 }
 
 std::optional<RankFailure> Watchdog::look() {
@@ -157,14 +185,14 @@ std::string Watchdog::among(const NcclGroup& group) {
 }
 
 /// One that is aborted may wait for another one, so all are aborted at the same time.
-void Watchdog::abort_all() {
+std::vector<std::thread> Watchdog::begin_aborts() {
   std::vector<std::thread> aborts;
   for (NcclGroup* const group : groups_)
     aborts.emplace_back([this, group] {
       cudaSetDevice(device_);
       group->abort();
     });
-  for (std::thread& abort : aborts) abort.join();
+  return aborts;
 }
 
 }  // namespace monomorph::cuda

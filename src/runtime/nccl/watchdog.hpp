@@ -18,7 +18,8 @@ namespace monomorph::cuda {
 
 /// A kernel that waits for another GPU can't throw, and the host that waits for it can't either. So a thread looks
 /// after the collectives that have begun on the GPU: where one takes longer than the time limit, or NCCL reports an
-/// error, it aborts all groups, by which what waits on the GPU ends and the host goes on, to `check`.
+/// error, it aborts all groups, by which what waits on the GPU ends and the host goes on, to `check`. A host that does
+/// not come there for long is ended, with the same line.
 class Watchdog {
  public:
   /// What a collective is for, to be said in the message.
@@ -83,14 +84,15 @@ class Watchdog {
   Progress* progress_of(cudaStream_t stream);
   static std::string doing(const Purpose& purpose);
   static std::string among(const NcclGroup& group);
-  void abort_all();
+  void fail(std::unique_lock<std::mutex> lock);
+  std::vector<std::thread> begin_aborts();
 
   int device_;
   std::vector<NcclGroup*> groups_;
   std::chrono::milliseconds time_limit_;
   std::mutex mutex_;
-  std::condition_variable stops_changed_;
-  bool stops_ = false;
+  std::condition_variable told_or_stops_;
+  bool stops_ = false, is_told_ = false;
   std::map<cudaStream_t, OnStream> streams_;
   std::vector<cudaEvent_t> events_;  ///< that nobody uses
   bool is_recorded_ = false;

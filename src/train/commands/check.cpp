@@ -87,13 +87,12 @@ std::string check(const RecipeProgram& recipe, Hparams hparams, LaunchedRanks ra
   const std::int64_t batch = hparams.batch.global_batch;
   const std::int64_t micro_batches = micro_batches_per_rank(hparams, ranks.all);
   std::string text = fmt::format(
-      "recipe {} accepts these hyperparameters\n  steps {}, {} tokens each, in {} of {} sequences{}\n{}  planned "
-      "memory {}{}\n"
+      "recipe {} accepts these hyperparameters\n  steps {}, {} tokens each, in {} of {} sequences{}\n{}  {}{}\n"
       "{}{}  {}\n",
       recipe.name, hparams.run.steps.value, batch * recipe.model->context_length,
       micro_batches == 1 ? "one micro-batch" : fmt::format("{} micro-batches", micro_batches), micro_batch_of(hparams),
       ranks.all == 1 ? "" : " of each rank", data.describe_sets(hparams.run.steps * batch),
-      format_bytes(run_memory(recipe, hparams, ranks.all).planned),
+      planned_text(planned_memory(recipe, hparams, ranks.all)),
       ranks.all == 1 ? "" : fmt::format(" on each of {} ranks", ranks.all), held_out_text(recipe, data.held_out),
       compared_text(recipe, hparams, ranks.all), describe_resume(resume, hparams));
   for (const std::string& note : resume.notes) text += "  " + note + "\n";

@@ -43,11 +43,12 @@ double CollectiveTime::gather(const PlacedRanks& group, double bytes) const {
 /// Parts go straight from rank to rank: what comes from another node passes the adapter of its one receiver.
 double CollectiveTime::all_to_all(const PlacedRanks& group, double bytes) const {
   if (group.ranks == 1) return 0;
-  const double part = bytes / group.ranks, in_node = part * (group.ranks_per_node - 1),
-               from_other_nodes = part * (group.ranks - group.ranks_per_node);
-  const double latency = start_seconds + (group.nodes() > 1 ? hop() : 0) + (group.ranks - 1) * node_hop_seconds;
-  return latency + std::max(in_node / cluster_.gpu->nvlink_bandwidth, from_other_nodes / cluster_.network->bandwidth) /
-                       calibration_.network;
+  const double part = bytes / group.ranks, latency = start_seconds + (group.ranks - 1) * node_hop_seconds;
+  const double in_node = part * (group.ranks_per_node - 1) / (calibration_.network * cluster_.gpu->nvlink_bandwidth);
+  if (group.nodes() == 1) return latency + in_node;
+  const double from_other_nodes =
+      part * (group.ranks - group.ranks_per_node) / (calibration_.network * cluster_.network->bandwidth);
+  return latency + hop() + std::max(in_node, from_other_nodes);
 }
 
 double CollectiveTime::copying(int ranks, double bytes) const {

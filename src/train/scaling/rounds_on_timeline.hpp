@@ -5,8 +5,8 @@
 
 namespace monomorph::train {
 
-/// The rounds in which units are transformed, on the timeline of a rank that has a unit in each, as train/step/step.hpp
-/// orders them.
+/// The rounds in which units are transformed, on the timeline of a rank that has the longest one of each, as
+/// train/step/transforms_in_turns.hpp orders them; or, one unit after the other, as transforms_of_all.hpp does.
 class RoundsOnTimeline {
  public:
   /// @param shared whether ranks share the work, or else each transforms all units, which it gathers

@@ -191,13 +191,16 @@ std::vector<UnitPlan> plan_teacher(const plan::PlannedRecipe& recipe, const Plan
   return plan_passes(*recipe.teacher, run, calibration, nullptr);
 }
 
-/// Seconds in which kernels wait for copies from and to the host: the time that the link takes, less that of kernels.
-double waiting_for_host(const plan::Memory& memory, const PlannedRun& run, double computing) {
-  const double passes = static_cast<double>(run.micro_batches);
-  const double bytes = 2.0 * static_cast<double>(memory.host_optimizer) +
-                       passes * 2.0 * static_cast<double>(memory.host_activations + memory.host_params) +
-                       passes * static_cast<double>(memory.host_teacher);
-  return std::max(0.0, bytes / run.cluster.gpu->host_bandwidth - computing);
+/// Seconds in which kernels wait for copies from and to the host: the time that the link takes, less that of kernels
+/// beside which they go. The optimiser's state comes and goes within the update, all else within the passes.
+double waiting_for_host(const plan::Memory& memory, const PlannedRun& run, double passing, double updating) {
+  const auto waiting = [&](double bytes, double computing) {
+    return std::max(0.0, bytes / run.cluster.gpu->host_bandwidth - computing);
+  };
+  const double of_passes = 2.0 * static_cast<double>(memory.host_activations + memory.host_params) +
+                           static_cast<double>(memory.host_teacher);
+  return waiting(2.0 * static_cast<double>(memory.host_optimizer), updating) +
+         waiting(static_cast<double>(run.micro_batches) * of_passes, passing);
 }
 
 }  // namespace
@@ -218,7 +221,8 @@ StepPrediction predict(const plan::PlannedRecipe& recipe, const PlannedRun& run,
   const double seconds = simulation.timeline().now() - began;
   prediction.communication_seconds = simulation.timeline().communication() - before;
   prediction.exposed_seconds = simulation.timeline().exposed() - exposed;
-  prediction.step_seconds = seconds + waiting_for_host(prediction.memory, run, seconds);
+  const double updating = std::min(prediction.update_seconds, seconds);
+  prediction.step_seconds = seconds + waiting_for_host(prediction.memory, run, seconds - updating, updating);
 
   const double tokens = static_cast<double>(run.micro_batches * run.micro_batch * recipe.trunk->context_length);
   const double peak = peak_flops(*run.cluster.gpu, recipe.product_dtype);

@@ -35,9 +35,10 @@ class Communicator {
   void all_gather(int unit, View shard, View unsharded);  ///< `unsharded` = all ranks' shards, in order
   /// `shard` = this rank's shard of the sum of all ranks' `unsharded`; with a single shard, the whole sum
   void reduce_scatter(int unit, View unsharded, View shard, Reduction reduction);
-  /// sent[r] goes to rank r of those that hold one copy together, and received[r] comes from there, where present; what
-  /// a rank sends to itself is copied, unless it lies there already. The views stay as they are until this is done.
-  /// Calls take effect in their order among each other, even of different units.
+  /// sent[r] goes to rank r of those that hold one copy together, and received[r] comes from there, where present: the
+  /// same number of bytes as that rank sends here. What a rank sends to itself is copied, unless it lies there already.
+  /// The spans, too, stay as they are until the unit was waited for. Calls take effect in their order among each other,
+  /// even those of different units.
   void all_to_all(int unit, std::span<const View> sent, std::span<const View> received);
   void release(int unit);  ///< compute no longer needs the gathered parameters; a later gather may overwrite them
   void wait(int unit);     ///< compute that is called afterwards sees the results of the unit's collectives

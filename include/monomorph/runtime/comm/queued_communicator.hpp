@@ -44,7 +44,6 @@ template <class Queue> class QueuedCommunicator {
       all->reduce_scatter(unit, unsharded, shard, reduction);
     });
   }
-  /// The spans stay until this is done, too.
   void all_to_all(int unit, std::span<const View> sent, std::span<const View> received) const {
     in_turn([=, unit = first_unit_ + unit, all = communicator_] { all->all_to_all(unit, sent, received); });
   }

@@ -4,7 +4,6 @@
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/memory/unit_buffer.hpp>
 #include <monomorph/train/step/gradient_tree.hpp>
-#include <monomorph/train/step/transform_rounds.hpp>
 #include <monomorph/train/step/unit_state.hpp>
 #include <monomorph/train/step/unit_views.hpp>
 #include <utility>
@@ -13,12 +12,12 @@ namespace monomorph::train {
 
 /// The gradients that backward writes, and what ranks make of them: their sum, of which this rank keeps its shard. They
 /// are added up over micro-batches in the whole, in the shard, or in a fixed tree. Frozen units have none. In an
-/// update, when the place of the whole gradients is free, units are whole there that the optimiser transforms.
+/// update, when the places of whole gradients are free, units that the optimiser transforms lie there as wholes.
 template <Recipe R> class GradientStore {
   using Queue = typename device_of<R>::Queue;
   using Collectives = QueuedCommunicator<Queue>;
   static constexpr int n_units = plan::n_stored_units<R>;
-  static constexpr bool splits = R::sharding::splits_gradients, shares_transforms = plan::shares_transforms<R>;
+  static constexpr bool splits = R::sharding::splits_gradients;
 
  public:
   using Progress = std::array<int, 2>;  ///< as of ParameterStore
@@ -35,11 +34,11 @@ template <Recipe R> class GradientStore {
       tree_.push_back(arena.take(shards.tree_buffer.elements, R::precision::gradient_dtype));
     for (int u = 0; u < n_units; ++u)
       if (plan::trains<R>(u)) gaps_[u] = gaps(plan::stored_layout<R>(u), whole(u).elements());
-    if constexpr (updates_matrices<typename R::optimizer>)
-      if (shards.purpose == plan::Purpose::training) add_rounds();
   }
 
   View whole(int u) const { return views_.whole(u); }
+  /// As Shards::whole_gradients_in.
+  View whole_in(int slot, int u) const { return views_.among_wholes(shards_.whole_gradients_in(slot, u)); }
   UnitBuffer of_unit(int u) const {
     if constexpr (plan::freezes_tensors<R>)
       return {whole(u), View{}, plan::slice_places<R>[u]};
@@ -74,43 +73,17 @@ template <Recipe R> class GradientStore {
     for (int u = 0; u < n_units; ++u)
       if (plan::trains<R>(u)) add_to_tree(u, last_);
   }
-  /// In which units are whole between an optimiser's passes over shards, where it transforms matrices.
-  const TransformRounds& rounds() const { return rounds_; }
-  /// Collects a round's units, each at the rank that transforms it, from what the optimiser has put in the shards'
-  /// place. The caller has waited for every unit since gradients were reduced.
-  void collect(const TransformRounds::Round& round) {
-    if constexpr (shares_transforms) {
-      forget();
-      comm_.all_to_all(round.units.front(), round.of_units, round.of_whole);
-    } else if (comm_.shards() > 1) {
-      take_place(round.own);
-      comm_.all_gather(round.own, shard(round.own), whole(round.own));
-    }
-  }
-  /// Brings what they have become back into the shards' place.
-  void give_back(const TransformRounds::Round& round) const {
-    if constexpr (shares_transforms) comm_.all_to_all(round.units.front(), round.of_whole, round.of_units);
-  }
-  /// What an update finds of a unit that was transformed.
-  View transformed(int u) const {
-    return shares_transforms ? shard(u) : whole(u).columns(comm_.shard_index() * shards_.part[u], shards_.part[u]);
+  /// Collects what the optimiser has put in the shards' place, in that of the whole gradients.
+  void gather(int u) {
+    if (comm_.shards() == 1) return;
+    take_place(u);
+    comm_.all_gather(u, shard(u), whole(u));
   }
   Progress progress() const { return in_slot_; }
   /// Whatever lies in the units' places is not known any more.
   void forget() { in_slot_ = {-1, -1}; }
 
  private:
-  void add_rounds() {
-    for (int u = 0; u < n_units; ++u) {
-      if (!plan::transforms<R>(u)) continue;
-      const View even = views_.among_wholes(shards_.whole_gradients_in(0, u)),
-                 odd = views_.among_wholes(shards_.whole_gradients_in(1, u));
-      if (shares_transforms)
-        rounds_.add(u, comm_.shards(), comm_.shard_index(), shard(u), {even, odd});
-      else
-        rounds_.add(u, 1, 0, shard(u), {whole(u), whole(u)});
-    }
-  }
   /// When what was in the unit's slot before has been reduced.   @return which unit's it was
   int take_place(int u) {
     const int slot = shards_.gradient_slot(u);
@@ -137,7 +110,6 @@ template <Recipe R> class GradientStore {
   std::array<std::vector<Slice>, n_units> gaps_;
   Progress in_slot_{-1, -1};
   AccumulationStep last_;
-  TransformRounds rounds_;
 };
 
 }  // namespace monomorph::train

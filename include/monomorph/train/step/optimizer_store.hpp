@@ -1,6 +1,6 @@
 #pragma once
-#include <monomorph/plan/optimizer_buffers.hpp>
 #include <monomorph/plan/parameter_groups.hpp>
+#include <monomorph/plan/transform_turns.hpp>
 #include <monomorph/recipe.hpp>
 #include <monomorph/runtime/memory/transfers.hpp>
 #include <monomorph/train/step/gradient_norm.hpp>
@@ -86,12 +86,12 @@ template <Recipe R> class OptimizerStore {
                              terms);
     });
   }
-  /// Transforms the matrices of a unit, which lies whole where the round says.
-  void transform(const TransformRounds::Round& round, const Hparams& hparams) const {
-    const TransformedMatrices::OfUnit& matrices = transformed_.of(round.own);
+  /// Transforms the matrices of a unit.   @param whole where what was prepared of all its shards lies
+  void transform(int u, View whole, const Hparams& hparams) const {
+    const TransformedMatrices::OfUnit& matrices = transformed_.of(u);
     update_together(queue_, [&](auto queue) {
       const auto transform_one = [&](const plan::TransformedMatrix& of) {
-        Optimizer::transform(queue, round.whole[of.matrix], workspace_[of.workspace], hparams);
+        Optimizer::transform(queue, whole[of.matrix], workspace_[of.workspace], hparams);
       };
       // Batches follow each other in one scratch memory, so what they are made of is asked for in order.
       if constexpr (batch_scratch_elements<device_of<R>>() > 0)
@@ -178,8 +178,13 @@ template <Recipe R> class OptimizerStore {
     if constexpr (on_host) transfers_->wait_for_all();
   }
 
-  /// What a unit is updated by: this rank's part of what was transformed, or else of the reduced gradients.
-  View direction(int u) const { return transforms(u) ? gradients_.transformed(u) : units_[u].gradient; }
+  /// What a unit is updated by: this rank's shard of the reduced gradients, or of what was transformed, which comes
+  /// back to its place if ranks take turns, and else stays among the whole gradients.
+  View direction(int u) const {
+    return transforms(u) && !plan::takes_turns_to_transform<R>
+               ? gradients_.whole(u).columns(shard_index_ * shards_.part[u], shards_.part[u])
+               : units_[u].gradient;
+  }
 
   Queue queue_;
   const plan::Shards<R>& shards_;

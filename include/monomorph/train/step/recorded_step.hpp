@@ -59,26 +59,24 @@ template <class Queue, class Progress> class RecordedStep {
 
   /// Records the step that has just been given to the queue, by giving it once more: what the two functions give waits
   /// for no other stream at its beginning, and has waited for all at its end. Steps go on without where that fails on
-  /// any rank, or does not leave the stores where they were.   @param forget after a failure
+  /// any rank, or does not leave the stores where they were. A collective must be recorded by all ranks or by none, so
+  /// no rank begins before all have the memory that it takes.   @param forget after a failure
   void record(Queue queue, Communicator& communicator, auto progress, auto to_decision, auto update, auto forget) {
     progress_ = progress();
-    std::string reason;
-    try {
-      record_part(queue, communicator, to_decision_, input_bytes_, to_decision);
-      record_part(queue, communicator, update_, most_update_bytes, update);
-      if (progress() != progress_) reason = "it does not end as it began";
-    } catch (const RankFailure&) {
-      throw;
-    } catch (const Error& error) {
-      reason = error.what();
+    const std::string no_place = reason_against([&] {
+      make_place(queue, to_decision_, input_bytes_);
+      make_place(queue, update_, most_update_bytes);
+    });
+    if (!all_can(communicator, no_place)) return;
+    std::string reason = reason_against([&] {
+      record_part(communicator, to_decision_, to_decision);
+      record_part(communicator, update_, update);
+    });
+    if (!reason.empty())
       forget();
-    }
-    std::int64_t failures[] = {reason.empty() ? 0 : 1};
-    communicator.all_reduce_sum(failures);
-    if (failures[0] == 0)
-      state_ = State::recorded;
-    else
-      give_up(reason.empty() ? "another rank could not" : reason);
+    else if (progress() != progress_)
+      reason = "it does not end as it began";
+    if (all_can(communicator, reason)) state_ = State::recorded;
   }
 
  private:
@@ -95,14 +93,33 @@ template <class Queue, class Progress> class RecordedStep {
     state_ = State::unwanted;
     is_kept_ = false;
   }
-  static void record_part(Queue queue, Communicator& communicator, Part& part, std::int64_t bytes, auto give) {
-    if (!part.recording || part.input_bytes < bytes) {
-      if (part.recording) synchronize(queue);  // it may run
-      part.recording = Owned<Recording>(new Recording(recording(queue, bytes)));
-      part.input_bytes = bytes;
+  /// @return why what act() does was not done; empty: it was   @throws RankFailure
+  static std::string reason_against(auto act) {
+    try {
+      act();
+    } catch (const RankFailure&) {
+      throw;
+    } catch (const Error& error) {
+      return error.what();
     }
-    communicator.begin_recording();
+    return {};
+  }
+  /// Whether no rank has a reason against it, or else no rank goes on with recording.
+  bool all_can(Communicator& communicator, const std::string& reason) {
+    std::int64_t failures[] = {reason.empty() ? 0 : 1};
+    communicator.all_reduce_sum(failures);
+    if (failures[0] != 0) give_up(reason.empty() ? "another rank could not" : reason);
+    return failures[0] == 0;
+  }
+  static void make_place(Queue queue, Part& part, std::int64_t bytes) {
+    if (part.recording && part.input_bytes >= bytes) return;
+    if (part.recording) synchronize(queue);  // it may run
+    part.recording = Owned<Recording>(new Recording(recording(queue, bytes)));
+    part.input_bytes = bytes;
+  }
+  static void record_part(Communicator& communicator, Part& part, auto give) {
     part.recording->begin();
+    communicator.begin_recording();
     try {
       give();
     } catch (...) {

@@ -3,6 +3,8 @@
 #include <monomorph/plan/attention.hpp>
 #include <monomorph/recipe.hpp>
 #include <monomorph/train/step/recordable_step.hpp>
+#include <monomorph/train/step/transforms_in_turns.hpp>
+#include <monomorph/train/step/transforms_of_all.hpp>
 
 namespace monomorph::train {
 
@@ -89,9 +91,9 @@ template <Recipe R> class Step final : public RecordableStep<R> {
   }
 
   void enqueue_update(const OptimizerHparams& hparams, const UpdateTerms& terms) override {
-    if constexpr (transforms) begin_rounds(hparams, terms);
+    if constexpr (transforms) transforms_.before_updates(hparams, terms);
     for (int u = 0; u <= last; ++u) {
-      if constexpr (transforms) before_update(u, hparams, terms);
+      if constexpr (transforms) transforms_.before_update(u, hparams, terms);
       if (plan::trains<R>(u)) {
         const auto span = comm_.trace_compute("update", u);
         optimizer_.update(u, hparams, terms, [&](const ElementUpdate& run) { scalars_.update_state(u, run, terms); });
@@ -99,37 +101,6 @@ template <Recipe R> class Step final : public RecordableStep<R> {
       parameters_.updated(u);
     }
   }
-  /// Ranks that share the work of transforming matrices are one round ahead of the updates: what a round has made is on
-  /// its way back, and the next but one is collected, while the next is transformed.
-  int rounds_ahead() const { return plan::shares_transforms<R> && comm_.shards() > 1 ? 1 : 0; }
-  void begin_rounds(const OptimizerHparams& hparams, const UpdateTerms& terms) {
-    collect(0, hparams, terms);
-    for (int k = 0; k < rounds_ahead(); ++k) transform(k, hparams, terms);
-  }
-  void before_update(int u, const OptimizerHparams& hparams, const UpdateTerms& terms) {
-    const int k = gradients_.rounds().beginning_with(u);
-    if (k < 0) return;
-    transform(k + rounds_ahead(), hparams, terms);
-    this->state_.collectives.wait(u);
-  }
-  void collect(int k, const OptimizerHparams& hparams, const UpdateTerms& terms) {
-    if (k >= gradients_.rounds().size()) return;
-    const TransformRounds::Round& round = gradients_.rounds()[k];
-    for (const int u : round.units) optimizer_.prepare(u, hparams, terms);
-    gradients_.collect(round);
-  }
-  void transform(int k, const OptimizerHparams& hparams, const UpdateTerms& terms) {
-    if (k >= gradients_.rounds().size()) return;
-    collect(k + 1, hparams, terms);  // on its way meanwhile
-    const TransformRounds::Round& round = gradients_.rounds()[k];
-    this->state_.collectives.wait(round.units.front());
-    if (round.own >= 0) {
-      const auto span = comm_.trace_compute("transform", round.own);
-      optimizer_.transform(round, hparams);
-    }
-    gradients_.give_back(round);
-  }
-
   /// What a trace calls the computing of a layer.
   static constexpr const char* in_trace(int layer, const char* pass) {
     return layer == last_layer ? "head and loss" : pass;
@@ -159,6 +130,11 @@ template <Recipe R> class Step final : public RecordableStep<R> {
   ActivationStore<R>& activations_ = this->state_.activations;
   ScalarStore<R>& scalars_ = this->state_.scalars;
   typename State<R>::TeacherOrNone& teacher_ = this->state_.teacher;
+  using Transforms = std::conditional_t<plan::takes_turns_to_transform<R>, TransformsInTurns<R>, TransformsOfAll<R>>;
+  struct NoTransforms {
+    NoTransforms(State<R>&, Communicator&) {}
+  };
+  [[no_unique_address]] std::conditional_t<transforms, Transforms, NoTransforms> transforms_{this->state_, comm_};
 };
 
 }  // namespace monomorph::train

@@ -2,7 +2,24 @@
 
 #include <monomorph/runtime/cuda/recording.hpp>
 
+#include <utility>
+
 namespace monomorph::cuda {
+namespace {
+
+/// What a stream was given while it recorded.
+class Captured {
+ public:
+  explicit Captured(cudaStream_t stream) { check(cudaStreamEndCapture(stream, &graph_), "recording a step"); }
+  Captured(const Captured&) = delete;
+  ~Captured() { cudaGraphDestroy(graph_); }
+  cudaGraph_t graph() const { return graph_; }
+
+ private:
+  cudaGraph_t graph_ = nullptr;
+};
+
+}  // namespace
 
 struct Recording::Graph {
   Queue queue;
@@ -19,7 +36,8 @@ struct Recording::Graph {
     cudaGraphExecUpdateResultInfo result{};
     if (runs != nullptr && cudaGraphExecUpdate(runs, graph, &result) == cudaSuccess) return;
     if (runs != nullptr) check(cudaGraphExecDestroy(std::exchange(runs, nullptr)), "forgetting a recorded step");
-    check(cudaGraphInstantiate(&runs, graph, 0), "making a recorded step");
+    // Collectives go before kernels, as on their streams (communication_stream.cpp), which a graph forgets otherwise.
+    check(cudaGraphInstantiate(&runs, graph, cudaGraphInstantiateFlagUseNodePriority), "making a recorded step");
   }
 };
 
@@ -34,10 +52,7 @@ void Recording::begin() {
 
 void Recording::end() {
   graph_->inputs.end();
-  cudaGraph_t graph = nullptr;
-  check(cudaStreamEndCapture(graph_->queue.stream, &graph), "recording a step");
-  graph_->take(graph);
-  check(cudaGraphDestroy(graph), "recording a step");
+  graph_->take(Captured(graph_->queue.stream).graph());
 }
 
 void Recording::abandon() noexcept {

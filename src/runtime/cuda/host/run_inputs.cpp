@@ -16,7 +16,7 @@ RunInputs* current = nullptr;
 
 }  // namespace
 
-RunInputs::RunInputs(Queue queue, std::int64_t bytes) : queue_(queue), bytes_(bytes) {
+RunInputs::RunInputs(Queue queue, std::int64_t bytes) : RunInputs(queue, bytes, Empty{}) {
   const auto size = static_cast<std::size_t>(bytes);
   check(cudaMalloc(reinterpret_cast<void**>(&on_gpu_), size), "allocating memory for a recorded step");
   for (Outbox& outbox : outboxes_) {
@@ -27,7 +27,7 @@ RunInputs::RunInputs(Queue queue, std::int64_t bytes) : queue_(queue), bytes_(by
 
 RunInputs::~RunInputs() {
   for (const Outbox& outbox : outboxes_) {
-    cudaEventDestroy(outbox.sent);
+    if (outbox.sent != nullptr) cudaEventDestroy(outbox.sent);
     cudaFreeHost(outbox.memory);
   }
   cudaFree(on_gpu_);

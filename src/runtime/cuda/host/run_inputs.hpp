@@ -39,6 +39,10 @@ class RunInputs {
   void send();
 
  private:
+  /// Without memory: a constructor that delegates to this one gives back what it has got where it is refused the rest.
+  struct Empty {};
+  RunInputs(Queue queue, std::int64_t bytes, Empty) : queue_(queue), bytes_(bytes) {}
+
   struct Input {
     std::int64_t at;
     std::function<void(std::byte*)> write;

@@ -58,8 +58,9 @@ class Ring {
 
   void grow(Queue queue, std::int64_t part_bytes) {
     check(cudaStreamSynchronize(queue.stream), "computing");
-    check(cudaFreeHost(pinned_), "freeing memory");
-    check(cudaFree(on_gpu_), "freeing memory");
+    part_bytes_ = 0;  // what comes next may be refused
+    check(cudaFreeHost(std::exchange(pinned_, nullptr)), "freeing memory");
+    check(cudaFree(std::exchange(on_gpu_, nullptr)), "freeing memory");
     const auto size = static_cast<std::size_t>(n_parts * part_bytes);
     check(cudaMallocHost(reinterpret_cast<void**>(&pinned_), size), "allocating memory for ids");
     check(cudaMalloc(reinterpret_cast<void**>(&on_gpu_), size), "allocating memory for ids");

@@ -49,10 +49,20 @@ TEST_CASE("an all-reduce takes the faster one of a ring and a tree") {
   CHECK(time.all_reduce({2, 1}, 100 * giga) == Approx(start + 4 * 1e-3 + 100 / 25.0).epsilon(1e-3));
 }
 
+TEST_CASE("an exchange of parts among all ranks, by hand") {
+  // Of 8 GB each of 8 GPUs receives 7, at half of NVLink's 450 GB/s.
+  CHECK(on("h100", "").all_to_all({8, 8}, 8 * giga) == Approx(start + 7 * node_hop + 7 / 225.0));
+  // Four nodes of eight: 24 of 32 parts come through the adapter of 25 GB/s that is the receiver's, half of it.
+  CHECK(on("h100", "infiniband200").all_to_all({32, 8}, 32 * giga) == Approx(start + 31 * node_hop + 1e-3 + 24 / 12.5));
+  // NVLink is the narrower one: 7 of 16 parts at half of 300 GB/s, and 8 at half of 100.
+  CHECK(on("a100", "infiniband800").all_to_all({16, 8}, 16 * giga) == Approx(start + 15 * node_hop + 1e-3 + 8 / 50.0));
+}
+
 TEST_CASE("one rank communicates nothing") {
   const CollectiveTime time = on("h100", "");
   CHECK(time.gather({1, 1}, giga) == 0);
   CHECK(time.all_reduce({1, 1}, giga) == 0);
+  CHECK(time.all_to_all({1, 1}, giga) == 0);
 }
 
 TEST_CASE("more bytes, more ranks and slower networks take longer") {

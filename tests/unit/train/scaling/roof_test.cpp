@@ -51,6 +51,7 @@ TEST_CASE("the roof lies between the products alone and the prediction") {
   check(Gpt2{}, 8, 8);
   check(Llama8b{}, 1, 8);
   check(Zero2{}, 2, 8);
+  check(Llama8bByMuon{}, 1, 8);
 }
 
 TEST_CASE("of a step of large products the roof is little more than these, of one that reads its weights it is that") {

@@ -81,7 +81,6 @@ TEST_CASE("collectives take what their number and bytes by the plan take") {
     check(TaughtByLlama8b{}, micro_batches);
     check(TaughtByLlama1b{}, micro_batches);
     check(TaughtInZero2{}, micro_batches);
-    check(Llama8bByMuon{}, micro_batches);
   }
 }
 
@@ -125,6 +124,15 @@ TEST_CASE("ranks that share units share the work of transforming them, and excha
   const StepPrediction muon = predict<Llama8bByMuon>(64), adamw = predict<Llama8b>(64);
   CHECK(muon.communication_seconds > adamw.communication_seconds);
   CHECK(muon.step_seconds - muon.exposed_seconds > adamw.step_seconds - adamw.exposed_seconds + beyond_bytes(64));
+  // A round of 32 blocks on 64 ranks, there and back; four on 8.
+  const auto exchanged = [](int ranks, const PlacedRanks& group) {
+    const double both_ways =
+        predict<Llama8bByMuon>(ranks).communication_seconds - predict<Llama8b>(ranks).communication_seconds;
+    const double block = static_cast<double>(plan::layer_work<Llama8b>(1).unit_elements * size_of(DType::fp32));
+    return both_ways / (2 * CollectiveTime(cluster()).all_to_all(group, block));
+  };
+  CHECK(exchanged(64, {64, 8}) == Approx(1));
+  CHECK(exchanged(8, {8, 8}) == Approx(4));
   // Where state waits on the host each rank transforms all, which it gathers.
   CHECK(predict<OnHost<Llama8bByMuon>>(64).update_seconds > muon.update_seconds + 25 * beyond_bytes(64));
   const plan::ShardingValues whole = plan::strategy_of<Gpt2>(8).sharding;
@@ -221,7 +229,10 @@ TEST_CASE("state on the host takes what its link takes") {
   const StepPrediction step = predict<StateOnHost>(8), without = predict<Llama8b>(8);
   CHECK(step.memory.host() > 0);
   CHECK(bytes_on_gpu(step.memory) < bytes_on_gpu(without.memory));
-  CHECK(step.step_seconds >= 2 * static_cast<double>(step.memory.host_optimizer) / 50e9);
+  // It comes and goes within the update, so passes hide nothing of it.
+  const double copies = 2 * static_cast<double>(step.memory.host_optimizer) / 50e9;
+  CHECK(copies > step.update_seconds);
+  CHECK(step.step_seconds == Approx(without.step_seconds - without.update_seconds + copies).epsilon(1e-3));
 }
 
 TEMPLATE_TEST_CASE("memory on a GPU is the same whatever device the program is built for", "",
