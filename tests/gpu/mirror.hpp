@@ -9,6 +9,7 @@
 
 #include <cstring>
 #include <memory>
+#include <numeric>
 
 /// Ends a test case on a machine without a GPU.
 #define MONOMORPH_NEEDS_GPU \
@@ -44,6 +45,13 @@ class Mirror {
   /// The relative error of what the GPU has left here against what it has left in the other, by Euclidean norms.
   double error_on_gpu(const Mirror& other) const {
     return relative_error(left_by_gpu().values(), other.left_by_gpu().values());
+  }
+  /// By how much what the GPU has left here is longer than what it has left in the other, along that: 1 where sums are
+  /// right but for errors without a direction.
+  double slope_on_gpu(const Mirror& other) const {
+    const Values here = left_by_gpu().values(), there = other.left_by_gpu().values();
+    return std::inner_product(here.begin(), here.end(), there.begin(), 0.0) /
+           std::inner_product(there.begin(), there.end(), there.begin(), 0.0);
   }
   /// Whether the GPU has left the same bytes in both.
   bool same_on_gpu(const Mirror& other) const { return left_by_gpu().bytes() == other.left_by_gpu().bytes(); }

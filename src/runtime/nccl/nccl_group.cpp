@@ -1,5 +1,6 @@
 #include "runtime/nccl/nccl_group.hpp"
 
+#include "runtime/cuda/host/check.hpp"
 #include "runtime/distributed/failures.hpp"
 #include "runtime/nccl/failure.hpp"
 
@@ -105,6 +106,8 @@ template <class Ask> void NcclGroup::ask(Ask what) {
   }
   result = settled(result);
   if (result == ncclInProgress) throw distributed::silent_rank(std::nullopt, false);
+  // A fault that a kernel left behind, which any call of CUDA's tells with its reason.
+  if (result == ncclUnhandledCudaError) check(cudaFree(nullptr), "exchanging with other GPUs");
   if (result != ncclSuccess) throw nccl_failure(result);
 }
 
