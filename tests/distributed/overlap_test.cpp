@@ -144,7 +144,6 @@ TEST_CASE("compute reads nothing that a collective may still write, and writes n
   check_late<sharding::HybridShard<2>>(4);
   check_late<sharding::HybridShardGradOp<2>>(4);
   check_late<sharding::ReduceOncePerStep<sharding::FullShard>>(2);
-  check_late<sharding::ShardOptimizer, ByMuon<Deep<llama_like>>>(2);
   check_late<sharding::FullShard, ByMuon<Deep<llama_like>>>(2);
   check_late<sharding::HybridShardGradOp<2>, ByMuon<Deep<gpt2_like>>>(4);
   check_late<sharding::FullShard, ByMuon<gpt2_like>>(3);

@@ -133,7 +133,6 @@ TEST_CASE("ranks whose devices run behind their hosts train to the same bits: ma
   using Muon = optim::ByClass<optim::Muon, optim::AdamW>;
   check_same<OptimizedBy<Sharded<gpt2_like, sharding::ShardOptimizer>, Muon>>(2);
   check_same<OptimizedBy<Sharded<gpt2_like, sharding::FullShard>, Muon>>(3);
-  check_same<OptimizedBy<Sharded<gpt2_like, sharding::HybridShardGradOp<2>>, Muon>>(4);
   check_same<OptimizedBy<Sharded<gpt2_like, sharding::FullShard>, optim::HostState<Muon>>,
              OptimizedBy<Sharded<gpt2_like, sharding::FullShard>, Muon>>(2);
 }

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -101,7 +102,7 @@ double distance(const Storage& actual, const Storage& expected) {
   const Values a = actual.values(), b = expected.values();
   double largest = 1e-300, difference = 0;
   for (std::size_t i = 0; i < b.size(); ++i) {
-    if (!std::isfinite(a[i])) return a[i];
+    if (!std::isfinite(a[i])) return std::numeric_limits<double>::infinity();
     largest = std::max(largest, std::abs(b[i]));
     difference = std::max(difference, std::abs(a[i] - b[i]));
   }

@@ -107,7 +107,7 @@ TEST_CASE("attention races for nothing") {
 }
 
 TEST_CASE("norms race for nothing, with teams of lanes and of blocks") {
-  for (const std::int64_t features : {64, 260}) {
+  for (const std::int64_t features : {64, 260, 1100}) {  // a group has some lanes, a warp, a block
     const std::int64_t rows = 9;
     const auto elements = static_cast<std::size_t>(rows * features);
     std::vector<float> x(elements, 1), dy(elements, 2), statistics(static_cast<std::size_t>(rows), 1);
@@ -119,6 +119,7 @@ TEST_CASE("norms race for nothing, with teams of lanes and of blocks") {
     const View weight = view(parameters, 1, features), dweight = view(gradients, 1, features);
     CHECK(races_of([&] {
             cuda::layer_norm({}, in, weight, weight, 1e-5, out, of, of);
+            cuda::layer_norm({}, in, weight, weight, 1e-5, in, of, of);
             cuda::rms_norm_recompute({}, in, weight, View{}, of, out);
             cuda::layer_norm_backward({}, out, in, weight, of, of, out, false, dweight, View{}, true);
           }) == 0);
