@@ -123,6 +123,8 @@ def fit_without(model, rows):
     constants = fit(model, rows)
     if not any(row["gpu"] in ("h100-marenostrum5", "h100-500w") for row in rows):
         constants["products_on_hopper_hbm2e"] = constants["products_on_hopper"]
+    if not any(row["gpu"] == "b200" for row in rows):
+        constants["products_on_blackwell"] = constants["products_on_hopper"]
     if not any(row["network"] == "leonardo" for row in rows):
         constants["shared_hop_seconds"] = constants["hop_seconds"]
     if not any(row["program"] == "monomorph" for row in rows):

@@ -5,12 +5,15 @@ import subprocess
 from dataclasses import dataclass
 
 # Constants that every run shares, in the order of the program's line, each with the bounds within which it means
-# something.
+# something. Rates of attention are those of FlashAttention-2.
 SHARED = {"products_on_ampere": (0.4, 0.9), "products_on_hopper": (0.4, 0.9), "products_on_hopper_hbm2e": (0.4, 0.9),
+          "products_on_blackwell": (0.4, 0.9),
+          "attention_forward_on_ampere": (0.2, 1.0), "attention_backward_on_ampere": (0.1, 0.7),
+          "attention_forward_on_hopper": (0.15, 0.5), "attention_backward_on_hopper": (0.1, 0.4),
           "waiting": (0.0005, 0.05), "copies": (0.1, 20.0), "network": (0.5, 0.95), "hop_seconds": (5e-6, 100e-6),
           "shared_hop_seconds": (5e-6, 400e-6)}
-# The bytes that kernels other than products move, by how programs run them; and the rate of FlashAttention-2.
-BOUNDS = SHARED | {"unfused": (0.3, 6.0), "fused": (0.3, 4.0), "monomorph": (0.3, 4.0), "attention": (0.2, 0.5)}
+# The bytes that kernels other than products move, by how programs run them.
+BOUNDS = SHARED | {"unfused": (0.3, 6.0), "fused": (0.3, 4.0), "monomorph": (0.3, 4.0)}
 CUDNN_OVER_FLASH = 2  # as published_run.hpp has it
 
 

@@ -1,5 +1,5 @@
 // Predicts the runs of a table, a line each, for bench/scaling/run: reads from standard input
-//   calibration <products_on_ampere> ... <attention>   the constants from here on, in the order of model.py's BOUNDS
+//   calibration <products_on_ampere> ... <monomorph>   the constants from here on, in the order of model.py's BOUNDS
 //   run <model> <gpu> <network or -> <GPUs of a node> <ranks> <micro-batch, 0: assumed> <micro-batches> <sharding>
 //       <recompute: none, cheap, half, all or least> <program>
 //   end
@@ -23,8 +23,10 @@ struct Constants {
 Constants read_constants(std::istream& in) {
   Constants constants;
   auto& [c, p] = constants;
-  in >> c.products_on_ampere >> c.products_on_hopper >> c.products_on_hopper_hbm2e >> c.waiting >> c.copies >>
-      c.network >> c.hop_seconds >> c.shared_hop_seconds >> p.unfused >> p.fused >> p.monomorph >> p.attention;
+  in >> c.products_on_ampere >> c.products_on_hopper >> c.products_on_hopper_hbm2e >> c.products_on_blackwell >>
+      c.attention_forward_on_ampere >> c.attention_backward_on_ampere >> c.attention_forward_on_hopper >>
+      c.attention_backward_on_hopper >> c.waiting >> c.copies >> c.network >> c.hop_seconds >> c.shared_hop_seconds >>
+      p.unfused >> p.fused >> p.monomorph;
   return constants;
 }
 

@@ -47,6 +47,10 @@ consteval monomorph::DecoderSpec llama(std::int64_t layers, std::int64_t heads, 
 struct ReducingFp32 : Published {
   using precision = monomorph::precision::Bf16Mixed;
 };
+/// Megatron-Bridge in fp8 does, too.
+struct Fp8ReducingFp32 : Published {
+  using precision = monomorph::precision::Fp8Mixed;
+};
 /// LLM.Q keeps nothing in fp32.
 struct AllBf16 : Published {
   struct precision : monomorph::precision::Bf16Pure {
@@ -67,10 +71,8 @@ inline constexpr auto mpt_125m = gpt(12, 12, 768, 2048);
 inline constexpr auto mpt_350m = gpt(24, 16, 1024, 2048);
 inline constexpr auto mpt_760m = gpt(24, 12, 1536, 2048);
 inline constexpr auto mpt_1_3b = gpt(24, 16, 2048, 2048);
-inline constexpr auto mpt_1_3b_8192 = gpt(24, 16, 2048, 8192);
 inline constexpr auto mpt_3b = gpt(32, 20, 2560, 2048);
 inline constexpr auto mpt_7b = gpt(32, 32, 4096, 2048);
-inline constexpr auto mpt_7b_8192 = gpt(32, 32, 4096, 8192);
 inline constexpr auto mpt_13b = gpt(40, 40, 5120, 2048);
 inline constexpr auto mpt_30b = gpt(48, 56, 7168, 2048);
 inline constexpr auto mpt_70b = gpt(80, 64, 8192, 2048);
@@ -83,6 +85,14 @@ inline constexpr auto qwen2_5_0_5b = llama(24, 14, 2, 896, 4'864, 151'936, 1024,
 inline constexpr auto qwen2_5_1_5b = llama(28, 12, 2, 1536, 8'960, 151'936, 1024, true);
 inline constexpr auto qwen2_5_3b = llama(36, 16, 2, 2048, 11'008, 151'936, 1024, true);
 inline constexpr auto qwen2_5_7b = llama(28, 28, 4, 3584, 18'944, 152'064, 1024);
+
+/// A model with sequences of so many tokens.
+template <const monomorph::DecoderSpec& spec, std::int64_t tokens>
+inline constexpr monomorph::DecoderSpec lengthened = [] {
+  monomorph::DecoderSpec longer = spec;
+  longer.context_length = tokens;
+  return longer;
+}();
 
 template <const monomorph::DecoderSpec& spec, class Program> struct Of : Program {
   static constexpr monomorph::DecoderSpec model = spec;
@@ -108,18 +118,41 @@ inline const std::map<std::string_view, monomorph::plan::PlannedRecipe>& planned
       {"mpt_350m", planned<mpt_350m, ReducingFp32>()},
       {"mpt_760m", planned<mpt_760m, ReducingFp32>()},
       {"mpt_1_3b", planned<mpt_1_3b, ReducingFp32>()},
-      {"mpt_1_3b_8192", planned<mpt_1_3b_8192, ReducingFp32>()},
+      {"mpt_1_3b_8192", planned<lengthened<mpt_1_3b, 8'192>, ReducingFp32>()},
       {"mpt_3b", planned<mpt_3b, ReducingFp32>()},
       {"mpt_7b", planned<mpt_7b, ReducingFp32>()},
-      {"mpt_7b_8192", planned<mpt_7b_8192, ReducingFp32>()},
+      {"mpt_7b_8192", planned<lengthened<mpt_7b, 8'192>, ReducingFp32>()},
       {"mpt_13b", planned<mpt_13b, ReducingFp32>()},
       {"mpt_30b", planned<mpt_30b, ReducingFp32>()},
       {"mpt_70b", planned<mpt_70b, ReducingFp32>()},
+      {"mpt_125m_16384", planned<lengthened<mpt_125m, 16'384>, ReducingFp32>()},
+      {"mpt_125m_32768", planned<lengthened<mpt_125m, 32'768>, ReducingFp32>()},
+      {"mpt_125m_65536", planned<lengthened<mpt_125m, 65'536>, ReducingFp32>()},
+      {"mpt_350m_16384", planned<lengthened<mpt_350m, 16'384>, ReducingFp32>()},
+      {"mpt_350m_32768", planned<lengthened<mpt_350m, 32'768>, ReducingFp32>()},
+      {"mpt_350m_65536", planned<lengthened<mpt_350m, 65'536>, ReducingFp32>()},
+      {"mpt_760m_16384", planned<lengthened<mpt_760m, 16'384>, ReducingFp32>()},
+      {"mpt_760m_32768", planned<lengthened<mpt_760m, 32'768>, ReducingFp32>()},
+      {"mpt_760m_65536", planned<lengthened<mpt_760m, 65'536>, ReducingFp32>()},
+      {"mpt_1_3b_16384", planned<lengthened<mpt_1_3b, 16'384>, ReducingFp32>()},
+      {"mpt_1_3b_32768", planned<lengthened<mpt_1_3b, 32'768>, ReducingFp32>()},
+      {"mpt_1_3b_65536", planned<lengthened<mpt_1_3b, 65'536>, ReducingFp32>()},
+      {"mpt_3b_16384", planned<lengthened<mpt_3b, 16'384>, ReducingFp32>()},
+      {"mpt_3b_32768", planned<lengthened<mpt_3b, 32'768>, ReducingFp32>()},
+      {"mpt_3b_65536", planned<lengthened<mpt_3b, 65'536>, ReducingFp32>()},
+      {"mpt_7b_16384", planned<lengthened<mpt_7b, 16'384>, ReducingFp32>()},
+      {"mpt_7b_32768", planned<lengthened<mpt_7b, 32'768>, ReducingFp32>()},
+      {"mpt_7b_65536", planned<lengthened<mpt_7b, 65'536>, ReducingFp32>()},
+      {"mpt_13b_16384", planned<lengthened<mpt_13b, 16'384>, ReducingFp32>()},
+      {"mpt_13b_32768", planned<lengthened<mpt_13b, 32'768>, ReducingFp32>()},
       {"llama2_7b", planned<llama2_7b>()},
       {"llama2_13b", planned<llama2_13b>()},
+      {"llama2_13b_reducing_fp32", planned<llama2_13b, ReducingFp32>()},
+      {"llama2_70b_reducing_fp32", planned<llama2_70b, ReducingFp32>()},
       {"llama2_34b", planned<llama2_34b>()},
       {"llama2_70b", planned<llama2_70b>()},
       {"llama3_8b", planned<llama3_8b, ReducingFp32>()},
+      {"llama3_8b_fp8", planned<llama3_8b, Fp8ReducingFp32>()},
       {"qwen2_5_0_5b", planned<qwen2_5_0_5b, AllBf16>()},
       {"qwen2_5_1_5b", planned<qwen2_5_1_5b, AllBf16>()},
       {"qwen2_5_3b", planned<qwen2_5_3b, AllBf16>()},

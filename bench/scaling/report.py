@@ -56,6 +56,12 @@ MEANING = {
     "products_on_ampere": "of the peak, that large products reach on an A100",
     "products_on_hopper": "the same on an H100 or H200",
     "products_on_hopper_hbm2e": "the same on H100s with HBM2e, which have less power: MareNostrum 5's and torchtitan's",
+    "products_on_blackwell": "the same on a B200, of products in fp8",
+    "attention_forward_on_ampere": "rate of FlashAttention-2 over that of products, forward on an A100",
+    "attention_backward_on_ampere": "the same backward, which is counted as twice the products of forward",
+    "attention_forward_on_hopper": "rate of FlashAttention-2 over that of products, forward on an H100 or H200; cuDNN's "
+                                   "kernels, and so Monomorph, have twice that there, and on a B200",
+    "attention_backward_on_hopper": "the same backward",
     "waiting": "by how much kernels take longer with each doubling of the nodes, as ranks wait for the slowest",
     "copies": "how often the bytes of a collective are read or written in the memory of a GPU: buffers, casts, sums",
     "network": "of a link's bandwidth, that collectives reach",
@@ -65,7 +71,6 @@ MEANING = {
                "that run operation by operation",
     "fused": "the same of programs whose operations are fused, by a compiler or by hand",
     "monomorph": "the same of Monomorph, by what was measured of it on one H200",
-    "attention": "rate of FlashAttention-2 over that of products; cuDNN's kernels, and so Monomorph, have twice that",
 }
 
 

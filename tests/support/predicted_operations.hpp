@@ -10,8 +10,12 @@ namespace monomorph::testing {
 inline double predicted_operations(const plan::PlannedRecipe& recipe, std::int64_t micro_batch,
                                    std::int64_t micro_batches) {
   using namespace train;
-  static constexpr Calibration nothing_moves{
-      .products_on_ampere = 1, .products_on_hopper = 1, .products_on_hopper_hbm2e = 1, .attention = 1, .network = 1};
+  static constexpr Calibration nothing_moves{.products_on_ampere = 1,
+                                             .products_on_hopper = 1,
+                                             .products_on_hopper_hbm2e = 1,
+                                             .attention_forward_on_hopper = 1,
+                                             .attention_backward_on_hopper = 1,
+                                             .network = 1};
   GpuSpec gpu = *find_gpu("h100");
   gpu.memory_bandwidth = gpu.host_bandwidth = std::numeric_limits<double>::infinity();
   const PlannedRun run{{&gpu, nullptr, 8}, 1, micro_batch, micro_batches, recipe.strategy(1)};

@@ -6,8 +6,11 @@ namespace monomorph::train {
 /// What no data sheet says, for Monomorph's kernels. Fitted to published runs by bench/scaling/run, whose report has
 /// the errors.
 struct Calibration {
-  double products_on_ampere = 0, products_on_hopper = 0, products_on_hopper_hbm2e = 0;  ///< rates over the peak
-  double attention = 0;           ///< rate of attention's products over that of the others
+  /// Rates of products over the peak.
+  double products_on_ampere = 0, products_on_hopper = 0, products_on_hopper_hbm2e = 0, products_on_blackwell = 0;
+  /// Rates of attention's products over that of the others; Blackwell has Hopper's.
+  double attention_forward_on_ampere = 0, attention_backward_on_ampere = 0;
+  double attention_forward_on_hopper = 0, attention_backward_on_hopper = 0;
   double elementwise = 0;         ///< bytes that other kernels move, over those of activations that backward reads
   double waiting = 0;             ///< by how much kernels take longer with each doubling of the nodes
   double copies = 0;              ///< how often a collective's bytes are read or written in a GPU's memory

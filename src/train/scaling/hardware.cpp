@@ -18,7 +18,7 @@ constexpr GpuSpec gpus[] = {
     {"a100", "A100", GpuKind::ampere, 1, 80 * gib, 2039 * giga, 300 * giga, 25 * giga},
     {"h100", "H100", GpuKind::hopper, 1, 80 * gib, 3350 * giga, 450 * giga, 50 * giga},
     {"h200", "H200", GpuKind::hopper, 1, 141 * gb, 4800 * giga, 450 * giga, 50 * giga},
-    {"b200", "B200", GpuKind::hopper, 1, 180 * gb, 8000 * giga, 900 * giga, 50 * giga},
+    {"b200", "B200", GpuKind::blackwell, 1, 180 * gb, 8000 * giga, 900 * giga, 50 * giga},
     // Leonardo's own A100 (Turisini et al. 2023, "LEONARDO: a pan-European pre-exascale supercomputer"): 124
     // multiprocessors in place of 108, four of them to a node.
     {"a100-leonardo", "A100", GpuKind::ampere, 124.0 / 108, 64 * gib, 1640 * giga, 300 * giga, 25 * giga},
@@ -28,8 +28,11 @@ constexpr GpuSpec gpus[] = {
     {"h100-marenostrum5", "H100", GpuKind::hopper_hbm2e, 1, 64 * gib, 2020 * giga, 450 * giga, 50 * giga},
 };
 
-// The rates of InfiniBand's generations, one adapter a GPU: EDR or HDR100, HDR or NDR200, NDR, XDR.
+// The rates of InfiniBand's generations, one adapter a GPU: EDR or HDR100, HDR or NDR200, NDR, XDR. Ethernet with
+// RDMA, of which nodes of eight GPUs have 400 or 800 Gbit/s.
 constexpr NetworkSpec networks[] = {
+    {"ethernet50", 6.25 * giga, false},
+    {"ethernet100", 12.5 * giga, false},
     {"infiniband100", 12.5 * giga, false},
     {"infiniband200", 25 * giga, false},
     {"infiniband400", 50 * giga, false},

@@ -10,8 +10,9 @@ namespace monomorph::train {
 /// By what share of its peak large products reach.
 enum class GpuKind {
   ampere,
-  hopper,        ///< and what came later, of which no run is published
+  hopper,
   hopper_hbm2e,  ///< H100s with older memory, and less power for both
+  blackwell,
 };
 
 /// A GPU by its data sheet. Rates are per second, bandwidths in bytes and in one direction.

@@ -11,10 +11,19 @@ double attained(GpuKind kind, const Calibration& calibration) {
       return calibration.products_on_ampere;
     case GpuKind::hopper_hbm2e:
       return calibration.products_on_hopper_hbm2e;
+    case GpuKind::blackwell:
+      return calibration.products_on_blackwell;
     case GpuKind::hopper:
       break;
   }
   return calibration.products_on_hopper;
+}
+
+double attention_forward(GpuKind kind, const Calibration& calibration) {
+  return kind == GpuKind::ampere ? calibration.attention_forward_on_ampere : calibration.attention_forward_on_hopper;
+}
+double attention_backward(GpuKind kind, const Calibration& calibration) {
+  return kind == GpuKind::ampere ? calibration.attention_backward_on_ampere : calibration.attention_backward_on_hopper;
 }
 
 /// How often kernels touch what backward reads: it is written and read in forward; backward reads it again, and writes
@@ -28,7 +37,8 @@ LayerTime::LayerTime(const plan::PlannedRecipe& recipe, const GpuSpec& gpu, cons
       attained_(attained(gpu.kind, calibration)),
       product_rate_(peak_flops(gpu, recipe.compute_dtype) * attained_),
       block_product_rate_(peak_flops(gpu, recipe.product_dtype) * attained_),
-      attention_rate_(product_rate_ * calibration.attention),
+      attention_forward_rate_(product_rate_ * attention_forward(gpu.kind, calibration)),
+      attention_backward_rate_(product_rate_ * attention_backward(gpu.kind, calibration)),
       bandwidth_(gpu.memory_bandwidth),
       elementwise_(calibration.elementwise),
       rounds_products_(recipe.product_dtype != recipe.compute_dtype),
@@ -63,15 +73,15 @@ LayerSeconds LayerTime::seconds(const plan::LayerWork& layer, const plan::Recomp
   const double weights = moving(layer.products / 2 * compute_bytes_);  // two operations for each weight and token
   const Rounding rounding = this->rounding(layer, tokens);
   const double rate = layer.kind == UnitKind::block ? block_product_rate_ : product_rate_;
-  const double product = std::max(tokens * layer.products / rate, weights),
-               attention = tokens * layer.attention / attention_rate_,
+  const double product = std::max(tokens * layer.products / rate, weights), attention = tokens * layer.attention,
                touch = elementwise_ * moving(tokens * elements_per_token(layer) * compute_bytes_);
-  LayerSeconds seconds{.forward = product + rounding.forward + attention + touches_forward * touch};
+  LayerSeconds seconds{.forward =
+                           product + rounding.forward + attention / attention_forward_rate_ + touches_forward * touch};
   if (!layer.is_reached && layer.passes_of_products == 1) return seconds;
   seconds.backward = (layer.passes_of_products - 1) * product + rounding.backward +
-                     (layer.passes_of_attention - 1) * attention + touches_backward * touch;
+                     (layer.passes_of_attention - 1) * attention / attention_backward_rate_ + touches_backward * touch;
   if (layer.products > 0) seconds.backward += (product + rounding.forward) * work.products / layer.products;
-  seconds.backward += tokens * work.attention / attention_rate_ +
+  seconds.backward += tokens * work.attention / attention_forward_rate_ +
                       touches_forward * elementwise_ * moving(tokens * work.elements * compute_bytes_);
   return seconds;
 }

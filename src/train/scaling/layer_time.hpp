@@ -11,7 +11,7 @@ struct LayerSeconds {
 };
 
 /// The roof of each layer: products at the rate that they attain, but not faster than their weights are read; attention
-/// at its rate; and the bytes that all other kernels move at the memory's bandwidth.
+/// at its rates of forward and backward; and the bytes that all other kernels move at the memory's bandwidth.
 class LayerTime {
  public:
   LayerTime(const plan::PlannedRecipe& recipe, const GpuSpec& gpu, const Calibration& calibration);
@@ -32,7 +32,8 @@ class LayerTime {
   Rounding rounding(const plan::LayerWork& layer, double tokens) const;
   const GpuSpec& gpu_;
   double attained_;  ///< of a peak
-  double product_rate_, block_product_rate_, attention_rate_, bandwidth_, elementwise_;
+  double product_rate_, block_product_rate_, attention_forward_rate_, attention_backward_rate_, bandwidth_,
+      elementwise_;
   bool rounds_products_;  ///< of blocks, to fp8
   double width_, compute_bytes_, logit_bytes_;
 };
