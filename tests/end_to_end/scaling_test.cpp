@@ -65,6 +65,9 @@ TEST_CASE("describe refuses clusters that can't be, in one line") {
   refuses({"--gpu", "h1000"}, {"RUN-13", "h1000", "b200"});
   refuses({"--ranks", "16", "--network", "infiniband400"}, {"RUN-13", "--gpu"});
   refuses({"--search"}, {"RUN-13", "--gpu"});
+  refuses({"--gpu", "h100", "--search", "--micro-batch", "2"}, {"RUN-13", "--search", "--micro-batch"});
+  refuses({"--gpu", "h100", "--search", "--memory-snapshot", "memory.json"},
+          {"RUN-13", "--search", "--memory-snapshot"});
   refuses({"--gpu", "h100", "--micro-batch", "auto"}, {"RUN-13", "--global-batch"});
   refuses({"--micro-batch", "auto"}, {"RUN-13", "--global-batch"});
   refuses({"--global-batch", "8"}, {"RUN-13", "--micro-batch auto"});

@@ -72,20 +72,25 @@ MicroBatchChoice micro_batch_of(const RecipeProgram& recipe, const DescribeOptio
 void DescribeOptions::add_to(CLI::App& app) {
   auto& cluster = question.cluster;
   add_number(app, "--ranks", question.ranks, "data-parallel ranks", {1, 1 << 20})->capture_default_str();
-  add_number_or(app, "--micro-batch", micro_batch, "auto",
-                "sequences per rank; auto: as a run on this machine, or on the GPUs, would choose them", {1, 1 << 20})
-      ->capture_default_str();
+  auto* const sequences =
+      add_number_or(app, "--micro-batch", micro_batch, "auto",
+                    "sequences per rank; auto: as a run on this machine, or on the GPUs, would choose them",
+                    {1, 1 << 20})
+          ->capture_default_str();
   add_number(app, "--global-batch", question.global_batch,
              "sequences of a step, over all ranks (default: one micro-batch a rank)", {1, std::int64_t{1} << 40});
   auto* const gpu = add_choice(app, "--gpu", cluster.gpu, "predicts a step on GPUs of this kind", by_name(gpu_specs()));
+  auto* const snapshot = app.add_option("--memory-snapshot", memory_snapshot,
+                                        "writes what lies where in a rank's memory, and when in a step (JSON)");
+  auto* const search =
+      app.add_flag("--search", searches, "proposes micro-batch, sharding and checkpointing that fit, fastest first")
+          ->excludes(sequences, snapshot);
   for (CLI::Option* const of_gpus :
        {add_choice(app, "--network", cluster.network, "between nodes, for each GPU", by_name(network_specs())),
         add_number(app, "--gpus-per-node", cluster.gpus_per_node, "that NVLink connects", {1, 1024})
             ->capture_default_str(),
-        app.add_flag("--search", searches, "proposes micro-batch, sharding and checkpointing that fit, fastest first")})
+        search})
     of_gpus->needs(gpu);
-  app.add_option("--memory-snapshot", memory_snapshot,
-                 "writes what lies where in a rank's memory, and when in a step (JSON)");
 }
 
 int run_describe(const RecipeProgram& recipe, const DescribeOptions& options) {

@@ -86,6 +86,20 @@ void strategy_table(Text& text, const plan::PlannedRecipe& recipe, const Planned
   }
 }
 
+/// @throws UsageError [SCALE-05]
+[[noreturn]] void throw_nothing_fits(const plan::PlannedRecipe& recipe, const ScalingQuestion& question) {
+  const GpuSpec& gpu = *question.cluster.gpu;
+  const SmallestPlan smallest = smallest_plan(recipe, question.cluster, question.ranks);
+  const auto usable = static_cast<std::int64_t>(usable_memory * static_cast<double>(gpu.memory_bytes));
+  throw UsageError(
+      "SCALE-05",
+      fmt::format("a rank must fit in {:.0f} % of the {} of {}, and in the smallest plan ({}, {}, micro-batch 1) takes "
+                  "{}, which is {} too much; give more --ranks or a --gpu with more memory, or let the recipe have "
+                  "shorter sequences or optim::HostState",
+                  100 * usable_memory, format_bytes(gpu.memory_bytes), gpu.name, smallest.sharding.name,
+                  smallest.checkpointing.name, format_bytes(smallest.bytes), format_bytes(smallest.bytes - usable)));
+}
+
 }  // namespace
 
 void check_global_batch(const ScalingQuestion& question) {
@@ -130,6 +144,7 @@ std::string describe_scaling(const plan::PlannedRecipe& recipe, const ScalingQue
 std::string describe_search(const plan::PlannedRecipe& recipe, const ScalingQuestion& question) {
   constexpr std::size_t most_shown = 10;
   const std::vector<Proposal> found = search(recipe, question.cluster, question.ranks, question.global_batch);
+  if (found.empty()) throw_nothing_fits(recipe, question);
   Text text;
   print(text, "plans for {} that fit, best first: {} of {}\n", cluster_text(question),
         std::min(found.size(), most_shown), found.size());

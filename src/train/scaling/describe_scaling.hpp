@@ -27,6 +27,7 @@ void check(const plan::PlannedRecipe& recipe, const ScalingQuestion& question);
 std::string describe_scaling(const plan::PlannedRecipe& recipe, const ScalingQuestion& question);
 
 /// The best of search(), as lines for the recipe and its hyperparameters.
+/// @throws UsageError [SCALE-05] no plan fits
 std::string describe_search(const plan::PlannedRecipe& recipe, const ScalingQuestion& question);
 
 }  // namespace monomorph::train

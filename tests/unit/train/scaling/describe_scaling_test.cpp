@@ -3,9 +3,6 @@
 #include "recipes.hpp"
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
-#include "train/scaling/search.hpp"
-
-#include <algorithm>
 
 using namespace monomorph;
 using namespace monomorph::train;
@@ -49,72 +46,6 @@ TEST_CASE("clusters that a recipe can't be trained on are refused, and what to d
   CHECK(refusal<Llama8b>(odd) == "(no error)");
 }
 
-TEST_CASE("a search finds what fits, the fastest first, and nothing twice") {
-  const Cluster cluster = question(64).cluster;
-  const auto recipe = plan::planned_recipe<Llama8b>();
-  const std::vector<Proposal> found = search(recipe, cluster, 64, 0);
-  REQUIRE(found.size() > 10);
-  CHECK(std::ranges::all_of(found, [](const Proposal& proposal) { return proposal.prediction.fits; }));
-  CHECK(std::ranges::is_sorted(found, std::ranges::greater{},
-                               [](const Proposal& proposal) { return proposal.prediction.tokens_per_second; }));
-  // 16 bytes a parameter are 128 GB.
-  CHECK(std::ranges::none_of(found, [](const Proposal& proposal) { return proposal.sharding.name == "Replicate"; }));
-  CHECK(
-      std::ranges::any_of(found, [](const Proposal& proposal) { return proposal.sharding.name == "HybridShard<8>"; }));
-  CHECK(search(recipe, {find_gpu("a100"), nullptr, 8}, 1, 0).empty());
-}
-
-TEST_CASE("a search keeps to a global batch") {
-  const auto recipe = plan::planned_recipe<Gpt2>();
-  for (const Proposal& proposal : search(recipe, question(8).cluster, 8, 8 * 12)) CHECK(proposal.micro_batch <= 4);
-  CHECK(search(recipe, question(8).cluster, 8, 9).empty());
-}
-
-TEST_CASE("of checkpointing policies that do the same with few blocks one is proposed") {
-  std::vector<std::string> names;
-  for (const Proposal& proposal : search(plan::planned_recipe<TwoBlocks>(), question(1).cluster, 1, 1))
-    names.push_back(proposal.checkpointing.name);
-  std::ranges::sort(names);
-  CHECK(names ==
-        std::vector<std::string>{"EveryBlock", "Fraction<1, 2>", "Fraction<1, 4>", "KeepAll", "RecomputeCheap"});
-}
-
-TEST_CASE("of single choices of what to recompute, the fastest that fits is proposed where keeping all does not fit") {
-  const auto recipe = plan::planned_recipe<Llama8b>();
-  const Cluster cluster = question(64).cluster;
-  int n = 0;
-  for (const Proposal& proposal : search(recipe, cluster, 64, 0)) {
-    if (!proposal.checkpointing.name.starts_with("Selective<Recompute{.")) continue;
-    ++n;
-    const auto with = [&](const plan::CheckpointingValues& policy) {
-      return predict(recipe, {cluster, 64, proposal.micro_batch, 1, {proposal.sharding.values, policy}});
-    };
-    CHECK_FALSE(with(plan::checkpointing_values<checkpointing::KeepAll>).fits);
-    for (const NamedCheckpointing& other : selective_strategies(recipe, *cluster.gpu))
-      if (const StepPrediction p = with(other.values); p.fits)
-        CHECK(p.step_seconds >= proposal.prediction.step_seconds * (1 - 1e-9));
-  }
-  CHECK(n > 0);
-}
-
-TEST_CASE("the prediction of all choices together is dearer than that of each, and of nothing cheaper") {
-  const auto recipe = plan::planned_recipe<Gpt2>();
-  PlannedRun run{question(1).cluster, 1, 4, 1, recipe.strategy(1)};
-  const auto seconds = [&](const plan::CheckpointingValues& policy) {
-    run.strategy.checkpointing = policy;
-    return predict(recipe, run).step_seconds;
-  };
-  const double none = seconds(plan::checkpointing_values<checkpointing::KeepAll>),
-               all = seconds(plan::checkpointing_values<checkpointing::EveryBlock>);
-  const std::vector<NamedCheckpointing> choices = selective_strategies(recipe, *question(1).cluster.gpu);
-  CHECK(choices.size() == 61);  // not none, what is cheap, or all
-  for (const NamedCheckpointing& choice : choices) {
-    CAPTURE(choice.name);
-    CHECK(seconds(choice.values) > none);
-    CHECK(seconds(choice.values) < all);
-  }
-}
-
 TEST_CASE("what is predicted is said of the recipe as it is, and of every strategy") {
   const std::string text = describe_scaling(plan::planned_recipe<Llama8b>(), question(64));
   CAPTURE(text);
@@ -127,4 +58,18 @@ TEST_CASE("what is predicted is said of the recipe as it is, and of every strate
   CHECK(plans.find("using sharding = monomorph::sharding::") != std::string::npos);
   CHECK(plans.find("using checkpointing = monomorph::checkpointing::") != std::string::npos);
   CHECK(plans.find("--set batch.micro_batch=") != std::string::npos);
+}
+
+TEST_CASE("where no plan fits, it is said by how much, and what to do") {
+  ScalingQuestion of_one = question(1, "");
+  of_one.cluster.gpu = find_gpu("a100");
+  const std::string message = error_of([&] { describe_search(plan::planned_recipe<Llama8b>(), of_one); });
+  CAPTURE(message);
+  CHECK(
+      message.starts_with("[SCALE-05] a rank must fit in 95 % of the 80.0 GiB of a100, and in the smallest plan "
+                          "(Replicate, EveryBlock, micro-batch 1) takes "));
+  CHECK(
+      message.ends_with(" too much; give more --ranks or a --gpu with more memory, or let the recipe have shorter "
+                        "sequences or optim::HostState"));
+  CHECK(message.find('\n') == std::string::npos);
 }
