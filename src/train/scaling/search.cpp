@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
-#include <ranges>
+#include <numeric>
 #include <set>
 
 namespace monomorph::train {
@@ -52,7 +52,8 @@ std::vector<std::int64_t> fitting_micro_batches(int ranks, std::int64_t global_b
     micro_batches.erase(std::ranges::partition_point(micro_batches, fits_gpu), micro_batches.end());
     return micro_batches;
   }
-  const auto tried = std::views::iota(std::int64_t{1}, most_micro_batch + 1);
+  std::vector<std::int64_t> tried(most_micro_batch);
+  std::iota(tried.begin(), tried.end(), 1);
   const std::int64_t largest = std::ranges::partition_point(tried, fits_gpu) - tried.begin();
   std::vector<std::int64_t> micro_batches;
   for (std::int64_t n = 1; n < largest; n *= 2) micro_batches.push_back(n);
