@@ -92,12 +92,13 @@ __global__ void __launch_bounds__(threads_of_multiprocessor<T, To>() / blocks_of
   const int asked = static_cast<int>(blockIdx.x) * teams + thread / team;
   // Lanes without a group of their own take part in the others' sums, and read nothing: y may be x.
   const int group = asked < f.groups.count ? asked : f.groups.count - 1;
-  const int features = asked == group ? f.groups.features : 0;
   auto of = saved_if_any(norm, group);
   const T* from = f.x.data + f.groups.offset(group, f.x.stride);
-  HeldPack<T, width> x[packs];
+  HeldPack<T, width> x[packs]{};
   MONOMORPH_UNROLL
-  for (int p = 0; p < packs; ++p) x[p] = HeldPack(group_pack<width, true>(from, member.column<width>(p), features));
+  for (int p = 0; p < packs; ++p)
+    if (in_block || asked == group)  // a block has a group of its own
+      x[p] = HeldPack(group_pack<width, true>(from, member.column<width>(p), f.groups.features));
   const auto for_each_pack = [&](auto run) {
     MONOMORPH_UNROLL
     for (int p = 0; p < packs; ++p) run(x[p].pack(), member.column<width>(p));
