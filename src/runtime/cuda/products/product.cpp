@@ -190,9 +190,10 @@ struct ProductPlan::Parts {
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, p.b.alignment());
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, p.c.alignment());
     prefer(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, p.d.alignment());
-    // A way that divides a sum among blocks must not round what they add up, as some do by default.
-    prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
-           static_cast<std::uint32_t>(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
+    // A way that divides a sum among blocks must not round what they add up, as some do in the dtype of the result.
+    if (size_of(p.d.dtype) < size_of(DType::fp32))
+      prefer(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
+             static_cast<std::uint32_t>(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
     std::array<cublasLtMatmulHeuristicResult_t, most_candidates> found{};
     const cublasStatus_t status =
         cublasLtMatmulAlgoGetHeuristic(handle(), product.get(), a.get(), b.get(), c.get(), d.get(), made,
