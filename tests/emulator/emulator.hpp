@@ -38,7 +38,7 @@ struct Schedule {
 };
 /// That of the launches to come.
 Schedule& schedule();
-/// Calls f under several of them.
+/// Calls f under several of them, and under one with grids of few blocks, so that threads take several turns.
 void for_each_schedule(const std::function<void()>& f);
 
 /// Calls `thread` for each thread of the grid.   @throws Fault

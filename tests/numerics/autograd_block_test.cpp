@@ -90,7 +90,7 @@ const train::MicroBatch micro_batch{inputs.data(), targets.data(), 5};
 
 template <class R> struct Run1 {
   std::unique_ptr<Communicator> communicator = one_rank();
-  train::Step<R> step{*communicator, batch, 3};
+  train::GeneratingStep<R> step{*communicator, batch, 3};
 };
 
 std::string bits_of(const std::vector<train::StateTensor>& tensors) {

@@ -10,7 +10,7 @@ namespace monomorph::testing {
 template <Recipe R> void check_continues(const std::string& name) {
   const auto expected = runtime::SafetensorsFile::open(fixture(name) + "/expected.safetensors");
   const std::vector<std::int32_t> continued = ids_of(expected, "continued");
-  Model<R> model;
+  Model<R, train::GeneratingStep<R>> model;
   const auto opened = train::open_weights(fixture(name), detail::program_of<R>(), {});
   train::load_weights(*opened.source, {}, model.step);
   constexpr std::size_t T = R::model.context_length, prompt = 6;

@@ -4,6 +4,8 @@
 #include "out_of_tree/margin_pairs.hpp"
 #include "support/hugging_face.hpp"
 
+#include <monomorph/train/step/generating_step.hpp>
+
 namespace monomorph::testing {
 namespace {
 
@@ -75,7 +77,7 @@ Values joined(const Tensors& tensors) {
 template <Recipe R, class F> void check_against(const HparamsOf<R>& loss, const F& reference) {
   constexpr std::int64_t B = 6;
   const auto communicator = one_rank();
-  train::Step<R> step(*communicator, B, 3, 0, loss);
+  train::GeneratingStep<R> step(*communicator, B, 3, 0, loss);
   CHECK(step.state().arena().unused_bytes() == 0);
   perturb(step);
   const Tensors parameters = values_of(step.parameters());

@@ -74,7 +74,7 @@ runtime::SafetensorsFile open_fixture(const std::string& path) {
 template <Recipe R> struct Fixture {
   runtime::SafetensorsFile expected;
   std::unique_ptr<Communicator> communicator = one_rank();
-  train::Step<R> step{*communicator, batch, 1};
+  train::GeneratingStep<R> step{*communicator, batch, 1};
   std::vector<std::int32_t> inputs, targets;
 
   explicit Fixture(const std::string& name) : expected(open_fixture(name + "_expected.safetensors")) {

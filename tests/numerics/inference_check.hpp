@@ -18,7 +18,7 @@ namespace monomorph::testing {
 template <Recipe R> Values check_inference(train::Step<R>& step, std::int64_t micro_batch, Transfers::Timing timing) {
   constexpr std::int64_t T = R::model.context_length;
   const auto communicator = one_rank();
-  train::Step<R> model(*communicator, micro_batch, 0, 0, {}, timing, plan::Purpose::inference);
+  train::GeneratingStep<R> model(*communicator, micro_batch, 0, 0, {}, timing, plan::Purpose::inference);
   const plan::Memory planned =
       plan::memory_with<R>(with(plan::strategy_of<R>(1), plan::Purpose::inference), 1, micro_batch);
   CHECK(model.state().arena().bytes() == planned.arena());

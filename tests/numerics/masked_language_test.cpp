@@ -131,7 +131,7 @@ TEMPLATE_TEST_CASE("the gradients of BERT's head for masked tokens are autograd'
 TEMPLATE_TEST_CASE("BERT's head makes of each token, one behind the other, what it makes of all at once", "", Causal,
                    Capped) {
   const auto communicator = one_rank();
-  train::Step<TestType> step(*communicator, 1, 3);
+  train::GeneratingStep<TestType> step(*communicator, 1, 3);
   perturb(step);
   const std::vector<std::int32_t> ids = ids_to_see();
   step.evaluate({ids.data(), ids.data(), 0});

@@ -92,7 +92,7 @@ template <Recipe R> void check_decoding(const Sees& sees, bool with_cache) {
   static_assert(R::model.context_length <= 24);
   CHECK(train::every_layer_decodes<R> == with_cache);
   const std::unique_ptr<Communicator> communicator = one_rank();
-  train::Step<R> step(*communicator, B, 3);
+  train::GeneratingStep<R> step(*communicator, B, 3);
   const Tensors parameters = values_of(step.parameters());
   const auto T = static_cast<std::size_t>(R::model.context_length);
   const Rows rows(R::model.context_length);

@@ -2,7 +2,7 @@
 #include "numerics/model_axes.hpp"
 #include "support/reference_model.hpp"
 
-#include <monomorph/train/step/step.hpp>
+#include <monomorph/train/step/generating_step.hpp>
 
 #include <memory>
 #include <utility>
@@ -55,12 +55,12 @@ template <Recipe R> ModelCase model_case(int row) {
           attention_of<R>::within_documents,
           reference_layers<R>(),
           [](Communicator& communicator, std::uint64_t seed) -> Owned<train::TrainingStep> {
-            return make_owned<train::Step<R>>(communicator, model_batch, seed);
+            return make_owned<train::GeneratingStep<R>>(communicator, model_batch, seed);
           },
           [](Communicator& communicator) -> Owned<train::InferenceModel> {
             using Objective = typename objective_of<R>::Hparams;
-            return make_owned<train::Step<R>>(communicator, model_batch, 0, 0, Objective{}, Transfers::Timing::at_once,
-                                              plan::Purpose::inference);
+            return make_owned<train::GeneratingStep<R>>(communicator, model_batch, 0, 0, Objective{},
+                                                        Transfers::Timing::at_once, plan::Purpose::inference);
           },
           sees_of_layers<R>()};
 }

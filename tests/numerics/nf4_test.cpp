@@ -90,8 +90,8 @@ template <Recipe R> Trained trained(train::Step<R>& step) {
 /// R, with its base in NF4 and with the numbers that are made of it.
 template <Recipe R> void check_bits() {
   const auto communicator = one_rank();
-  train::Step<InNf4<R>> quantized(*communicator, micro_batch, 3);
-  train::Step<R> plain(*communicator, micro_batch, 3);
+  train::GeneratingStep<InNf4<R>> quantized(*communicator, micro_batch, 3);
+  train::GeneratingStep<R> plain(*communicator, micro_batch, 3);
   const Tensors base = dequantized(quantized), others = values_of(quantized.parameters());
   CHECK(base.size() > 0);
   for (const train::StateTensor& tensor : plain.parameters()) {

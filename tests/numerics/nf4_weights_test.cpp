@@ -113,7 +113,7 @@ TEST_CASE(
     const auto model = recipe.make_inference_model(*communicator, 0, recipe.hparams.objective);
     train::restore_model(imported.checkpoint, recipe, *model);
     CHECK(bytes_in_nf4(*model) == bytes_in_nf4(restored.step));
-    Model<adapted> begun;
+    Model<adapted, train::GeneratingStep<adapted>> begun;
     load(imported.checkpoint, plain, begun.step);
     OneSequence here(*model, in_nf4::model.context_length), there(begun.step, in_nf4::model.context_length);
     for (const std::int32_t token : {3, 1, 4, 1, 5}) {

@@ -33,7 +33,7 @@ constexpr std::int64_t micro_batch = 2;
 /// Of everything that three steps of two micro-batches leave, with an evaluation between them, and of the logits.
 template <Recipe R> std::uint64_t trained(Timing timing) {
   const auto communicator = one_rank();
-  train::Step<R> step(*communicator, micro_batch, 3, 0, {}, timing);
+  train::GeneratingStep<R> step(*communicator, micro_batch, 3, 0, {}, timing);
   constexpr plan::Memory plan = plan::memory<R>(1, micro_batch);
   CHECK(step.state().arena().bytes() == plan.arena());
   CHECK(step.state().arena().unused_bytes() == 0);

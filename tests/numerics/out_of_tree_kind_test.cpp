@@ -74,8 +74,8 @@ TEMPLATE_TEST_CASE("the gradients of a stranger's kind of model are autograd's",
 TEST_CASE("a stranger's kind of model writes with a cache what it would write without one") {
   static_assert(train::every_layer_decodes<OfKind<false>> && !train::every_layer_decodes<OfBlocks<false>>);
   const auto communicator = one_rank();
-  train::Step<OfKind<false>> own(*communicator, 1, 3);
-  train::Step<OfBlocks<false>> expected(*communicator, 1, 3);
+  train::GeneratingStep<OfKind<false>> own(*communicator, 1, 3);
+  train::GeneratingStep<OfBlocks<false>> expected(*communicator, 1, 3);
   monomorph::testing::OneSequence cached(own, T), recomputing(expected, T);
   for (const std::int32_t token : {5, 11, 60, 0, 7}) {
     const float *logits = cached.feed(token), *expected_logits = recomputing.feed(token);

@@ -61,7 +61,7 @@ struct Trained {
 /// @param timing of copies between memory spaces
 template <Recipe R> Trained trained(int levels, Timing timing = Timing::at_once) {
   const auto communicator = one_rank();
-  train::Step<R> step(*communicator, micro_batch, 3, levels, {}, timing);
+  train::GeneratingStep<R> step(*communicator, micro_batch, 3, levels, {}, timing);
   const auto hparams = PolicyHparams::of<typename R::optimizer::Hparams>();
   if constexpr (has_teacher<objective_of<R>>) give_teacher(step);
   Trained trained;

@@ -27,12 +27,13 @@ inline constexpr std::int64_t batch = 2;
 inline std::string fixture(const std::string& name) { return MONOMORPH_SOURCE_DIR "/tests/fixtures/weights/" + name; }
 
 /// A step of a recipe, and what it makes of a fixture's batch.
-template <Recipe R> struct Model {
+/// @tparam StepOf train::GeneratingStep<R> for who continues sequences
+template <Recipe R, class StepOf = train::Step<R>> struct Model {
   static constexpr bool is_encoder = ModelKind<SpecOf<R>>::output == ModelOutput::embeddings;
   /// What the fixture has of transformers.
   static constexpr const char* outputs_name = is_encoder ? "hidden_states" : "logits";
   std::unique_ptr<Communicator> communicator = one_rank();
-  train::Step<R> step{*communicator, batch, 1};
+  StepOf step{*communicator, batch, 1};
 
   Values outputs(const std::string& name) {
     const auto expected = runtime::SafetensorsFile::open(fixture(name) + "/expected.safetensors");

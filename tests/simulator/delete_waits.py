@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
-"""delete_waits.py <simulator_waits> <raced_rank> [--recorded] [--share I/N]: is each wait of the backend needed, and missed where it is not there?
+"""delete_waits.py <simulator_waits> <raced_rank> [--recorded] [--share I/N] [--calls N]: is each wait of the backend needed, and missed where it is not there?
 
 Runs the parts of the first program once, and two or four ranks of the second one, and then again without each place at which it waited, one at a time. A wait is missed
 if the program then reports a race, dies of a signal, is refused something by the GPU, or computes something else. One that ends in
 another way, as with a call that it does not know, misses nothing.
 --recorded does so with steps that the GPU has recorded, for those waits that only they have, most of which are parts of a graph;
 --share with the I-th of N shares of the places.
+--calls tells places apart by N calls around each other, so that what waits for collectives in one function of the
+communicator is tried for each call of the step.
 Prints a table and ends with 1 if nothing is tried, or a wait is not missed: then it is redundant and is to be removed, or what needs it is not
 in the program yet (docs/why/simulator.md).
 """
 import argparse
 import concurrent.futures
 import contextlib
+import itertools
 import os
 import pathlib
 import re
@@ -99,16 +102,25 @@ def judged(expected, result):
     return (False, "") if lines == expected else (True, "another result")
 
 
+def short_name(function):
+    """Without its arguments and its namespace; a function object as what it is made in."""
+    function = re.sub(r"\{lambda.*", "", function.replace("(anonymous namespace)::", "")).replace("operator()", "")
+    while (shorter := re.sub(r"<[^<>]*>|\([^()]*\)( const)?|\[[^\[\]]*\]", "", function)) != function:
+        function = shorter
+    parts = [part for part in function.split()[-1].split("::") if part] if function.split() else []
+    return "::".join(parts[-2:])
+
+
 def called_from(program, place):
-    """The line of a wait, and the function around the call around it."""
+    """The line of a wait, and the functions around the call around it, the innermost first."""
     # An address is where a call returns to, so the one before it lies within the call.
     in_graph = place.startswith("graph ")
     addresses = [hex(int(address, 16) - 1) for address in place.removeprefix("graph ").split()]
     result = subprocess.run(["addr2line", "-f", "-C", "-e", program, *addresses], capture_output=True, text=True, check=True)
     function_and_line = result.stdout.splitlines()
     wait = pathlib.Path(function_and_line[1].split()[0]).name
-    caller = f", for {re.sub('<.*>|[(].*', '', function_and_line[2])}" if len(addresses) > 1 else ""
-    return wait + caller + (", in a graph" if in_graph else "")
+    callers = [name for name, _ in itertools.groupby(map(short_name, function_and_line[2::2])) if name]
+    return wait + (f", for {', '.join(callers)}" if callers else "") + (", in a graph" if in_graph else "")
 
 
 def share(text):
@@ -123,7 +135,9 @@ def main():
     parser.add_argument("programs", nargs=2)
     parser.add_argument("--recorded", action="store_true")
     parser.add_argument("--share", type=share, default=(0, 1), metavar="I/N")
+    parser.add_argument("--calls", type=int, default=1, metavar="N")
     arguments = parser.parse_args()
+    ENVIRONMENT["MONOMORPH_SIMULATOR_CALLS"] = str(arguments.calls)
     programs = arguments.programs
     if arguments.recorded:
         PARTS.update(RECORDED_PARTS)

@@ -27,13 +27,36 @@ void Races::begin(std::size_t stream, const Clock& clock, std::string_view what)
 }
 
 void Races::access_units(std::size_t offset, std::size_t bytes, bool writes) {
-  for (std::size_t i = offset / unit; i < (offset + bytes + unit - 1) / unit; ++i) {
-    Uses& uses = uses_[i];
-    if (writes ? uses.write == running_ : uses.read == running_) continue;
-    if (!is_before(uses.write))
-      note(stream_of(uses.write), number_of(uses.write), writes ? "writes" : "reads", "writes");
-    writes ? write(uses) : read(uses);
+  const std::size_t end = (offset + bytes + unit - 1) / unit;
+  for (std::size_t first = offset / unit; first < end;) {
+    const std::size_t block = first / units_of_block, end_of_block = (block + 1) * units_of_block;
+    const bool is_whole = first % units_of_block == 0 && end_of_block <= end;
+    if (!is_whole || !access_as_whole(blocks_[block], writes)) {
+      split(block);
+      for (std::size_t i = first; i < std::min(end, end_of_block); ++i) access(uses_[i], writes);
+    }
+    first = end_of_block;
   }
+}
+
+/// What two operations read without knowing of each other is noted by the unit, as `read` then is a place.
+bool Races::access_as_whole(Block& block, bool writes) {
+  if (block.is_split || (!writes && !is_before(block.of_all.read))) return false;
+  access(block.of_all, writes);
+  return true;
+}
+
+void Races::split(std::size_t block) {
+  auto& [of_all, is_split] = blocks_[block];
+  if (is_split) return;
+  is_split = true;
+  if (of_all.read != 0 || of_all.write != 0) std::fill_n(uses_ + block * units_of_block, units_of_block, of_all);
+}
+
+void Races::access(Uses& uses, bool writes) {
+  if (writes ? uses.write == running_ : uses.read == running_) return;
+  if (!is_before(uses.write)) note(stream_of(uses.write), number_of(uses.write), writes ? "writes" : "reads", "writes");
+  writes ? write(uses) : read(uses);
 }
 
 void Races::read(Uses& uses) {

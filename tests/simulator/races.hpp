@@ -42,7 +42,18 @@ class Races {
   using Reads = std::array<std::uint32_t, Clock::most_streams>;  ///< by stream, the number of the last that reads
   static constexpr std::uint32_t are_concurrent = std::uint32_t{1} << 31;
   static constexpr std::size_t unit = 4;
+  /// Of 64 KiB. As long as operations use all of it at once, as where much memory is filled, one note stands for those
+  /// of its units: they would take twice the memory that is filled, in each process that plays a GPU.
+  struct Block {
+    Uses of_all{};
+    bool is_split = false;
+  };
+  static constexpr std::size_t units_of_block = std::size_t{1} << 14, n_blocks = Memory::space / unit / units_of_block;
   void access_units(std::size_t offset, std::size_t bytes, bool writes);
+  /// Whether nothing is left to do for single units of the block.
+  bool access_as_whole(Block& block, bool writes);
+  void split(std::size_t block);
+  void access(Uses& uses, bool writes);
   void read(Uses& uses);
   void write(Uses& uses);
   Reads& concurrent_reads_of(Uses& uses);
@@ -54,7 +65,8 @@ class Races {
   std::string name_of(std::size_t stream, std::uint32_t number) const;
 
   const Memory& memory_;
-  Uses* uses_;  ///< of all addresses
+  Uses* uses_;  ///< of all addresses, where they say more than those of their block
+  std::vector<Block> blocks_{n_blocks};
   std::vector<Reads> concurrent_reads_;
   std::vector<std::uint32_t> unused_reads_;  ///< places in concurrent_reads_
   bool is_running_ = false;

@@ -20,7 +20,7 @@ namespace {
 
 /// The address that CUDA's function returns to, and those of the calls around it.
 std::string place_of(const void* caller, std::ptrdiff_t n_calls) {
-  std::array<void*, 16> frames{};
+  std::array<void*, 64> frames{};
   const auto n = static_cast<std::size_t>(backtrace(frames.data(), static_cast<int>(frames.size())));
   const auto all = std::span(frames).first(n);
   const auto first = std::ranges::find(all, caller);
@@ -36,6 +36,7 @@ Simulator::Simulator() {
   if (const char* const n = std::getenv("MONOMORPH_SIMULATOR_FAULT")) fail_operation(std::atoi(n));
   if (const char* const n = std::getenv("MONOMORPH_SIMULATOR_REFUSAL")) fail_allocation(std::atoi(n));
   if (const char* const n = std::getenv("MONOMORPH_SIMULATOR_GPUS")) n_gpus_ = std::atoi(n);
+  if (const char* const n = std::getenv("MONOMORPH_SIMULATOR_CALLS")) calls_of_place_ = std::atoi(n);
 }
 
 /// Never destroyed: the backend's own streams and memory live as long as the process.
@@ -157,7 +158,7 @@ Status Simulator::wait_for(const Place& place, const void* caller) {
 }
 
 bool Simulator::skips_wait(const void* caller, int n_calls, bool is_captured) {
-  const std::string place = (is_captured ? "graph " : "") + place_of(caller, n_calls);
+  const std::string place = (is_captured ? "graph " : "") + place_of(caller, std::max(n_calls, calls_of_place_));
   return *places_of_waits_.insert(place).first == skipped_wait_;
 }
 

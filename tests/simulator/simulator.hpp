@@ -128,7 +128,8 @@ class Simulator {
     races_.access(begin, bytes, writes);
   }
   /// The environment's MONOMORPH_SIMULATOR_FAULT=<n> is fail_operation(n), MONOMORPH_SIMULATOR_REFUSAL=<n>
-  /// fail_allocation(n) and MONOMORPH_SIMULATOR_GPUS=<n> the number of GPUs, for tests of whole programs.
+  /// fail_allocation(n) and MONOMORPH_SIMULATOR_GPUS=<n> the number of GPUs, for tests of whole programs. A place that
+  /// waits is told from others by at least MONOMORPH_SIMULATOR_CALLS=<n> calls, one around the other.
   Simulator();
   void run(const Operation& operation);
   void idle(const CUstream_st& stream);
@@ -147,7 +148,7 @@ class Simulator {
   std::uint64_t time_ = 0;
   Observer observer_;
   Timeline* timeline_ = nullptr;
-  int n_gpus_ = 1;
+  int n_gpus_ = 1, calls_of_place_ = 1;
   ComputeCapability compute_capability_;
   std::atomic<int> device_ = 0;
   int allocations_until_failure_ = -1, operations_until_failure_ = -1, captures_to_refuse_ = 0;

@@ -156,6 +156,46 @@ TEST_CASE("what two streams do to the same memory is a race unless one waits for
   }
 }
 
+TEST_CASE("races are seen in memory that is used block by block, and in parts of it") {
+  constexpr std::size_t much = std::size_t{1} << 20, some = 64, at = much / 2 + some;
+  const auto memory = allocated(much), of_first = allocated(much), of_second = allocated(much);
+  const auto n_races = [](const std::function<void(Streamed&)>& use) {
+    Streamed s({});
+    use(s);
+    s.finish();
+    return gpu().take_races().size();
+  };
+  const auto fill = [&](cudaStream_t stream) { cudaMemsetAsync(memory.get(), 1, much, stream); };
+  const auto read = [&](cudaStream_t stream, const std::shared_ptr<std::byte>& to, std::size_t from,
+                        std::size_t bytes) {
+    cudaMemcpyAsync(to.get(), memory.get() + from, bytes, cudaMemcpyDefault, stream);
+  };
+  const auto fill_and_read_twice = [&](Streamed& s) {
+    fill(s.first);
+    cudaStreamSynchronize(s.first);
+    read(s.first, of_first, 0, much);
+    read(s.second, of_second, 0, much);
+  };
+  CHECK(n_races([&](Streamed& s) { fill(s.first), fill(s.second); }) == 1);
+  CHECK(n_races([&](Streamed& s) { fill(s.first), read(s.second, of_second, 0, much); }) == 1);
+  CHECK(n_races([&](Streamed& s) { fill(s.first), fill(s.first); }) == 0);
+  CHECK(n_races(fill_and_read_twice) == 0);
+  CHECK(n_races([&](Streamed& s) { fill_and_read_twice(s), fill(s.first); }) == 1);
+  const auto others = allocated(much);  // which nobody has used in parts
+  CHECK(n_races([&](Streamed& s) {
+          cudaMemsetAsync(others.get(), 1, much, s.first);
+          cudaMemcpyAsync(of_second.get(), others.get() + at, some, cudaMemcpyDefault, s.second);
+        }) == 1);
+  CHECK(n_races([&](Streamed& s) { fill(s.first), read(s.second, of_second, at, some); }) == 1);
+  const auto write_some = [&](cudaStream_t stream) { cudaMemsetAsync(memory.get() + at, 2, some, stream); };
+  CHECK(n_races([&](Streamed& s) { fill_and_read_twice(s), write_some(s.first); }) == 1);
+  CHECK(n_races([&](Streamed& s) {
+          fill_and_read_twice(s);
+          cudaStreamSynchronize(s.second);
+          write_some(s.first);
+        }) == 0);
+}
+
 TEST_CASE("a race is told with both operations") {
   const std::vector<std::string> races = races_of([](Streamed&) {}, false);
   REQUIRE(races.size() == 1);

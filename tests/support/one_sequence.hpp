@@ -1,5 +1,7 @@
 #pragma once
-#include <monomorph/train/step/inference_model.hpp>
+#include "support/catch.hpp"
+
+#include <monomorph/train/step/generating_step.hpp>
 #include <monomorph/train/step/session.hpp>
 
 namespace monomorph::testing {
@@ -7,10 +9,12 @@ namespace monomorph::testing {
 /// What is planned for so many sequences of a model, each as long as the context, and passes of so many tokens.
 inline train::Session session_of(train::InferenceModel& model, std::int64_t n_sequences, std::int64_t tokens,
                                  std::int64_t context_length) {
-  return train::Session(model.token_pass({.tokens = tokens,
-                                          .wanted = n_sequences,
-                                          .sequences = n_sequences,
-                                          .pages = n_sequences * train::pages_of(context_length)}));
+  Owned<train::TokenPass> pass = model.token_pass({.tokens = tokens,
+                                                   .wanted = n_sequences,
+                                                   .sequences = n_sequences,
+                                                   .pages = n_sequences * train::pages_of(context_length)});
+  REQUIRE(pass != nullptr);  // the step must be a GeneratingStep
+  return train::Session(std::move(pass));
 }
 
 /// One sequence, fed token by token.

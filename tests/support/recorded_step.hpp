@@ -39,7 +39,6 @@ class RecordedStep final : public train::TrainingStep {
   View download(View view, HostBuffer&) const override { return view; }
   View place_for_upload(View view, HostBuffer&) const override { return view; }
   void upload(View, View) override {}
-  Owned<train::TokenPass> token_pass(const train::PassSizes&) override { return nullptr; }
   View hidden_state(int) const override { return {}; }
   View embeddings() const override { return {}; }
   View log_probabilities() const override { return {}; }

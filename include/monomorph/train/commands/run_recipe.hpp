@@ -5,7 +5,7 @@
 #include <monomorph/train/commands/call_rules.hpp>
 #include <monomorph/train/describe/recipe_program.hpp>
 #include <monomorph/train/observe/step_observer.hpp>
-#include <monomorph/train/step/step.hpp>
+#include <monomorph/train/step/generating_step.hpp>
 
 namespace monomorph {
 
@@ -121,10 +121,11 @@ template <Recipe R> constexpr MakeObserver observer_maker() {
 
 /// A step for either purpose: its schedule is compiled once.
 template <Recipe R>
-train::Step<R>* new_step(Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed, int tree_levels,
-                         const PolicyHparams& objective, plan::Purpose purpose) {
-  return new train::Step<R>(communicator, micro_batch, seed, tree_levels,
-                            objective.as<typename objective_of<R>::Hparams>(), Transfers::Timing::at_once, purpose);
+train::GeneratingStep<R>* new_step(Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed,
+                                   int tree_levels, const PolicyHparams& objective, plan::Purpose purpose) {
+  return new train::GeneratingStep<R>(communicator, micro_batch, seed, tree_levels,
+                                      objective.as<typename objective_of<R>::Hparams>(), Transfers::Timing::at_once,
+                                      purpose);
 }
 
 template <class Objective> constexpr auto prepare_of() -> decltype(train::RecipeProgram::prepare) {

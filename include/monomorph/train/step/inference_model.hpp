@@ -29,8 +29,9 @@ class InferenceModel : public HostAccess {
  public:
   /// The loss alone: dropout is off, and no state moves.
   virtual LossSum evaluate(const MicroBatch& batch) = 0;
-  /// For generation (Session); valid as long as the model is, and null of an encoder.
-  virtual Owned<TokenPass> token_pass(const PassSizes& sizes) = 0;
+  /// For generation (Session); valid as long as the model is. Null of an encoder, and of a step that is no
+  /// GeneratingStep.
+  virtual Owned<TokenPass> token_pass(const PassSizes&) { return nullptr; }
   /// Input of a block in the last forward pass; L: of what stands behind. Of a step for inference the last two are
   /// still there.
   virtual View hidden_state(int block) const = 0;

@@ -7,7 +7,6 @@
 #include <monomorph/runtime/kernels/scaled_products.hpp>
 #include <monomorph/runtime/memory/unit_buffer.hpp>
 #include <monomorph/train/step/activation_store.hpp>
-#include <monomorph/train/step/cached_token_pass.hpp>
 #include <monomorph/train/step/optimizer_store.hpp>
 #include <monomorph/train/step/rotary_tables.hpp>
 #include <monomorph/train/step/scalar_store.hpp>
@@ -84,6 +83,7 @@ template <Recipe R> class State {
   std::int64_t batch() const { return batch_; }
   const Arena& arena() const { return arena_; }
   const Arena& host_arena() const { return host_arena_; }
+  const RotaryTables<R>& rotary_tables() const { return tables_; }
 
   /// What a layer may touch; the pass's own fields are the caller's to fill in.
   LayerTensors<R> tensors(int layer) {
@@ -109,10 +109,6 @@ template <Recipe R> class State {
     t.dropout.seed = seed_;
     t.dropout.tokens_per_sample = t.tokens;
     return t;
-  }
-
-  Owned<TokenPass> token_pass(const PassSizes& sizes) {
-    return make_owned<CachedTokenPass<R>>(queue_, sizes, parameters, tables_);
   }
 
  private:

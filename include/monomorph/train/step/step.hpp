@@ -11,7 +11,7 @@ namespace monomorph::train {
 /// One optimiser step of a recipe: the static schedule, from top to bottom. Layers compute; the stores say how
 /// parameters, gradients, optimiser state and activations come and go between them; a policy decides by `if constexpr`;
 /// what no policy decides is in src/. How the host calls it is in RecordableStep, what it reads of it in StepAccess.
-template <Recipe R> class Step final : public RecordableStep<R> {
+template <Recipe R> class Step : public RecordableStep<R> {
   using OptimizerHparams = typename R::optimizer::Hparams;
   static constexpr int last_layer = plan::last_layer<R>, last = plan::n_stored_units<R> - 1,
                        lowest = plan::lowest_trained<R>;

@@ -3,7 +3,6 @@
 #include <monomorph/model/layers.hpp>
 #include <monomorph/recipe.hpp>
 #include <monomorph/train/step/check_batch.hpp>
-#include <monomorph/train/step/recomputing_token_pass.hpp>
 #include <monomorph/train/step/state.hpp>
 #include <monomorph/train/step/training_step.hpp>
 
@@ -67,15 +66,6 @@ template <Recipe R> class StepAccess : public TrainingStep {
   }
   void upload(View place, View view) override { copy_from_host(state_.queue(), place, view); }
 
-  Owned<TokenPass> token_pass(const PassSizes& sizes) override {
-    if constexpr (makes_embeddings<R>)
-      return nullptr;
-    else if constexpr (every_layer_decodes<R>)
-      return state_.token_pass(sizes);
-    else
-      return make_owned<RecomputingTokenPass<R>>(state_.queue(), sizes, *this,
-                                                 state_.parameters.of_unit(plan::head_unit<R>), state_.batch());
-  }
   View hidden_state(int block) const override {
     synchronize(state_.queue());
     return state_.activations.y_MD(plan::layer_of_block<R>(block) - 1);

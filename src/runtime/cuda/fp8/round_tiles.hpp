@@ -2,6 +2,7 @@
 #include "runtime/cuda/launch/block_memory.hpp"
 #include "runtime/cuda/launch/blocks_to_fill.hpp"
 #include "runtime/cuda/launch/launch.hpp"
+#include "runtime/cuda/launch/most_blocks.hpp"
 #include "runtime/cuda/launch/pack.hpp"
 #include "runtime/cuda/sums/block_reduction.hpp"
 #include "runtime/cuda/sums/join_maximum.hpp"
@@ -124,7 +125,8 @@ void start_tiles(Queue queue, const Source& source, std::int64_t rows, std::int6
   constexpr int blocks_at_once = 8;  // of a multiprocessor
   constexpr std::int64_t most = std::int64_t{multiprocessors_to_fill} * blocks_at_once;
   const auto tiles = [](std::int64_t n) { return (n + tile - 1) / tile; };
-  const std::int64_t across = tiles(cols), down = std::clamp<std::int64_t>(most / across, 1, tiles(rows));
+  const std::int64_t across = tiles(cols),
+                     down = most_blocks(std::clamp<std::int64_t>(most / across, 1, tiles(rows)));
   launch(write_tiles<F, Source>, {{static_cast<unsigned>(across), static_cast<unsigned>(down)}, tile_threads}, queue,
          source, rows, cols, to, maximum);
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include "runtime/cuda/launch/launch.hpp"
+#include "runtime/cuda/launch/most_blocks.hpp"
 #include "runtime/cuda/launch/pack.hpp"
 #include "runtime/kernels/dtypes.hpp"
 
@@ -79,7 +80,7 @@ __global__ void __launch_bounds__(map_threads, 1) map_any(F f, Extent extent, An
 
 /// Blocks are as wide as a row needs, and take several rows if they are short.
 inline LaunchShape shape_of(Extent extent, int width) {
-  constexpr std::int64_t most_wide = 4096, most_high = 65'535;
+  const std::int64_t most_wide = most_blocks(4096), most_high = most_blocks(65'535);
   const std::int64_t packs = (extent.cols + width - 1) / width;
   unsigned across = 1;
   while (across < map_threads && across < packs) across *= 2;

@@ -1,5 +1,6 @@
 #pragma once
 #include "runtime/cuda/launch/launch.hpp"
+#include "runtime/cuda/launch/most_blocks.hpp"
 #include "runtime/cuda/launch/pack.hpp"
 #include "runtime/cuda/launch/philox_words.hpp"
 #include "runtime/cuda/layers/first_values.hpp"
@@ -74,8 +75,9 @@ __global__ void __launch_bounds__(draw_threads)
 template <class T, class Numbers>
 void start_drawing(Queue queue, const Numbers& numbers, std::uint64_t first, const View& x,
                    const UndecidedList& undecided) {
-  constexpr std::int64_t most_blocks = 1 << 16, per_block = std::int64_t{draw_threads} * Numbers::width;
-  const std::int64_t blocks = smaller_of((x.elements() + Numbers::width + per_block - 1) / per_block, most_blocks);
+  constexpr std::int64_t per_block = std::int64_t{draw_threads} * Numbers::width;
+  const std::int64_t blocks =
+      smaller_of((x.elements() + Numbers::width + per_block - 1) / per_block, most_blocks(1 << 16));
   launch(draw_elements<T, Numbers>, {static_cast<unsigned>(blocks), draw_threads}, queue, numbers, first, x.as<T>(),
          x.elements(), undecided);
 }

@@ -2,6 +2,7 @@
 #include "runtime/cuda/host/before_run.hpp"
 #include "runtime/cuda/launch/block_memory.hpp"
 #include "runtime/cuda/launch/launch.hpp"
+#include "runtime/cuda/launch/most_blocks.hpp"
 #include "runtime/cuda/launch/pack.hpp"
 #include "runtime/cuda/optimizer/stochastic_rounding.hpp"
 #include "runtime/cuda/optimizer/updates.hpp"
@@ -213,7 +214,7 @@ __global__ void __launch_bounds__(update_threads)
 inline unsigned update_blocks(std::int64_t n, std::int64_t block_elements) {
   constexpr std::int64_t turns = 8, many = 2048;
   const std::int64_t all = (n + block_elements - 1) / block_elements;
-  return static_cast<unsigned>(smaller_of(all, larger_of(many, all / turns)));
+  return static_cast<unsigned>(smaller_of(all, most_blocks(larger_of(many, all / turns))));
 }
 
 /// The first updates, as many as a table has room for, as one kernel.   @return the others

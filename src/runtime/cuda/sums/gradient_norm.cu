@@ -5,6 +5,7 @@
 #include "runtime/cuda/launch/block_memory.hpp"
 #include "runtime/cuda/launch/launch.hpp"
 #include "runtime/cuda/launch/map_elements.hpp"
+#include "runtime/cuda/launch/most_blocks.hpp"
 #include "runtime/cuda/launch/pack.hpp"
 #include "runtime/cuda/sums/divide_by_norm.hpp"
 #include "runtime/cuda/sums/exact_terms.hpp"
@@ -209,8 +210,8 @@ __global__ void __launch_bounds__(norm_threads)
 }
 
 unsigned blocks_for(std::int64_t n, std::int64_t block_elements) {
-  constexpr std::int64_t most_blocks = 512;
-  return static_cast<unsigned>(std::clamp((n + block_elements - 1) / block_elements, std::int64_t{1}, most_blocks));
+  return static_cast<unsigned>(
+      std::clamp((n + block_elements - 1) / block_elements, std::int64_t{1}, most_blocks(512)));
 }
 
 /// What blocks have summed up, in the workspace behind what else the caller needs there.

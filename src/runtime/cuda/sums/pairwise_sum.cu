@@ -2,6 +2,7 @@
 #include <monomorph/runtime/machine/kernel_span.hpp>
 
 #include "runtime/cuda/launch/launch.hpp"
+#include "runtime/cuda/launch/most_blocks.hpp"
 #include "runtime/cuda/launch/pack.hpp"
 #include "runtime/cuda/sums/pairwise.hpp"
 #include "runtime/kernels/dtypes.hpp"
@@ -52,8 +53,8 @@ __global__ void __launch_bounds__(sum_threads)
 
 template <int levels, int width, class Narrow, class T>
 void start(Queue queue, const Terms& terms, View sum, bool accumulate) {
-  constexpr std::int64_t most_blocks = 4096, block_elements = std::int64_t{sum_threads} * width;
-  const std::int64_t n = sum.elements(), blocks = std::min((n + block_elements - 1) / block_elements, most_blocks);
+  constexpr std::int64_t block_elements = std::int64_t{sum_threads} * width;
+  const std::int64_t n = sum.elements(), blocks = std::min((n + block_elements - 1) / block_elements, most_blocks(4096));
   launch(add_up_parts<levels, width, Narrow, T>, {static_cast<unsigned>(blocks), sum_threads}, queue, terms,
          sum.as<T>(), n, accumulate);
 }
