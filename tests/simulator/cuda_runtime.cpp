@@ -182,7 +182,7 @@ cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, 
 cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t stream) {
   return error_of(gpu().give(stream, "fill", [=] {
     gpu().writes(memory, bytes);
-    std::memset(memory, value, bytes);
+    gpu().memory().fill(memory, value, bytes);
   }));
 }
 

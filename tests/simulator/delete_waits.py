@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""delete_waits.py <simulator_waits> <raced_rank> [--recorded] [--share I/N] [--calls N]: is each wait of the backend needed, and missed where it is not there?
+"""delete_waits.py <simulator_waits> <raced_rank> [--recorded] [--share I/N] [--calls N] [--file NAME]: is each wait of the backend needed, and missed where it is not there?
 
 Runs the parts of the first program once, and two or four ranks of the second one, and then again without each place at which it waited, one at a time. A wait is missed
 if the program then reports a race, dies of a signal, is refused something by the GPU, or computes something else. One that ends in
@@ -7,13 +7,14 @@ another way, as with a call that it does not know, misses nothing.
 --recorded does so with steps that the GPU has recorded, for those waits that only they have, most of which are parts of a graph;
 --share with the I-th of N shares of the places.
 --calls tells places apart by N calls around each other, so that what waits for collectives in one function of the
-communicator is tried for each call of the step.
+communicator is tried for each call of the step; --file tries those places alone whose wait is in that source.
 Prints a table and ends with 1 if nothing is tried, or a wait is not missed: then it is redundant and is to be removed, or what needs it is not
 in the program yet (docs/why/simulator.md).
 """
 import argparse
 import concurrent.futures
 import contextlib
+import functools
 import itertools
 import os
 import pathlib
@@ -111,6 +112,7 @@ def short_name(function):
     return "::".join(parts[-2:])
 
 
+@functools.cache
 def called_from(program, place):
     """The line of a wait, and the functions around the call around it, the innermost first."""
     # An address is where a call returns to, so the one before it lies within the call.
@@ -136,6 +138,7 @@ def main():
     parser.add_argument("--recorded", action="store_true")
     parser.add_argument("--share", type=share, default=(0, 1), metavar="I/N")
     parser.add_argument("--calls", type=int, default=1, metavar="N")
+    parser.add_argument("--file", default="", metavar="NAME")
     arguments = parser.parse_args()
     ENVIRONMENT["MONOMORPH_SIMULATOR_CALLS"] = str(arguments.calls)
     programs = arguments.programs
@@ -153,7 +156,9 @@ def main():
                 parts_of.setdefault((which, place), []).append(part)
         described.update(called_from(programs[0], place) for place in places if which == 0)
     first, every = arguments.share
-    tried = [found for found, parts in parts_of.items() if not arguments.recorded or set(parts) <= set(RECORDED_PARTS)][first::every]
+    tried = [found for found, parts in parts_of.items()
+             if (not arguments.recorded or set(parts) <= set(RECORDED_PARTS))
+             and called_from(programs[found[0]], found[1]).startswith(arguments.file)][first::every]
     if not tried:
         sys.exit("delete_waits.py: no place waits, so that nothing is tried")
 

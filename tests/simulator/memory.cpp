@@ -1,6 +1,7 @@
 #include "simulator/memory.hpp"
 
 #include <sys/mman.h>
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -9,7 +10,9 @@
 namespace monomorph::simulator {
 namespace {
 
-constexpr std::size_t page = 4096, alignment = 256;  // CUDA's allocations begin at multiples of 256 bytes
+constexpr std::size_t page = 4096, huge_page = std::size_t{1} << 21;
+constexpr std::size_t alignment = 256;  // CUDA's allocations begin at multiples of 256 bytes
+constexpr std::size_t most_marked = std::size_t{32} << 20;
 
 constexpr std::size_t rounded_up(std::size_t bytes, std::size_t multiple) {
   return (bytes + multiple - 1) / multiple * multiple;
@@ -37,7 +40,7 @@ std::byte* Memory::allocate(std::size_t bytes, Kind kind) {
   std::byte* const memory = begin_ + n_given_ + of_pages - rounded_up(bytes, alignment);  // up to the end of its pages
   n_given_ += of_pages + page;
   protect(memory, bytes, PROT_READ | PROT_WRITE);
-  std::memset(memory, 0xFF, rounded_up(bytes, alignment));
+  std::memset(memory, 0xFF, std::min(rounded_up(bytes, alignment), most_marked));
   if (kind == Kind::gpu && !is_reachable_) protect(memory, bytes, PROT_NONE);
   live_[memory] = {bytes, kind};
   if (kind == Kind::gpu) used_gpu_bytes_ += bytes;
@@ -51,6 +54,19 @@ std::size_t Memory::release(std::byte* memory) {
   live_.erase(memory);
   if (allocation.kind == Kind::gpu) used_gpu_bytes_ -= allocation.bytes;
   return allocation.bytes;
+}
+
+void Memory::fill(void* memory, int byte, std::size_t bytes) {
+  auto* const begin = static_cast<std::byte*>(memory);
+  const std::size_t whole = rounded_up(offset_of(begin), huge_page), end = offset_of(begin) + bytes,
+                    end_of_whole = end / huge_page * huge_page;
+  if (byte != 0 || whole >= end_of_whole) {
+    std::memset(begin, byte, bytes);
+    return;
+  }
+  std::memset(begin, 0, whole - offset_of(begin));
+  if (madvise(begin_ + whole, end_of_whole - whole, MADV_DONTNEED) != 0) std::abort();
+  std::memset(begin_ + end_of_whole, 0, end - end_of_whole);
 }
 
 void Memory::set_reachable(bool reachable) {

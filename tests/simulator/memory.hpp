@@ -12,7 +12,7 @@ class Memory {
   enum class Kind { gpu, host };
 
   Memory();
-  /// @return null if the GPU has not so much   Its bytes are 0xFF, which are NaNs and negative integers.
+  /// @return null if the GPU has not so much   Its first 32 MiB are 0xFF, which are NaNs and negative integers.
   std::byte* allocate(std::size_t bytes, Kind kind);
   /// @return how many bytes it was
   std::size_t release(std::byte* memory);
@@ -21,6 +21,8 @@ class Memory {
   std::size_t offset_of(const void* address) const {
     return static_cast<std::size_t>(static_cast<const std::byte*>(address) - begin_);
   }
+  /// What cudaMemset does. Zeros in much memory take none of the machine's before somebody uses them.
+  void fill(void* memory, int byte, std::size_t bytes);
   std::size_t free_gpu_bytes() const { return gpu_bytes - used_gpu_bytes_; }
 
   /// Whether the GPU's memory is within reach, as it is while operations run.

@@ -13,19 +13,21 @@
 #include <thread>
 #include <utility>
 
-extern "C" const char __executable_start;  // of the linker: where the program's file begins in memory
+extern "C" const char __executable_start, etext;  // of the linker: where the program's own code lies in memory
 
 namespace monomorph::simulator {
 namespace {
 
-/// The address that CUDA's function returns to, and those of the calls around it.
+/// The address that CUDA's function returns to, and those of the calls around it up to main: libraries lie elsewhere
+/// each time.
 std::string place_of(const void* caller, std::ptrdiff_t n_calls) {
   std::array<void*, 64> frames{};
   const auto n = static_cast<std::size_t>(backtrace(frames.data(), static_cast<int>(frames.size())));
   const auto all = std::span(frames).first(n);
   const auto first = std::ranges::find(all, caller);
+  const auto is_own = [](const void* frame) { return frame >= &__executable_start && frame < &etext; };
   std::ostringstream text;
-  for (auto frame = first; frame != all.end() && frame - first < n_calls; ++frame)
+  for (auto frame = first; frame != all.end() && frame - first < n_calls && is_own(*frame); ++frame)
     text << (frame == first ? "" : " ") << std::hex << static_cast<const char*>(*frame) - &__executable_start;
   return text.str();
 }

@@ -1,8 +1,10 @@
 // The simulated GPU itself: in which orders it runs what it is given, what nobody may reach, and which races it sees.
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 #include <monomorph/core/error.hpp>
@@ -129,6 +131,28 @@ TEST_CASE("the host cannot reach the GPU's memory, nor anybody what was freed or
   CHECK(bytes[0] == std::byte{0xFF});
   cudaFreeHost(on_host);
   CHECK(end_of([&] { read(bytes); }) == SIGSEGV);
+}
+
+TEST_CASE("memory is filled with what is asked, and nothing beside it is") {
+  constexpr std::size_t all = std::size_t{7} << 20, first = 100, end = all - 300;
+  Streamed s({});
+  const auto memory = allocated(all);
+  void* pinned = nullptr;
+  REQUIRE(cudaMallocHost(&pinned, all) == cudaSuccess);
+  const std::span<const std::byte> bytes(static_cast<const std::byte*>(pinned), all);
+  for (const int value : {0, 3}) {
+    cudaMemsetAsync(memory.get(), 5, all, s.first);
+    cudaMemsetAsync(memory.get() + first, value, end - first, s.first);
+    cudaMemcpyAsync(pinned, memory.get(), all, cudaMemcpyDefault, s.first);
+    cudaStreamSynchronize(s.first);
+    const auto is = [&](std::size_t from, std::size_t to, int expected) {
+      return std::ranges::all_of(bytes.subspan(from, to - from), [&](std::byte b) { return b == std::byte(expected); });
+    };
+    CHECK(is(0, first, 5));
+    CHECK(is(first, end, value));
+    CHECK(is(end, all, 5));
+  }
+  cudaFreeHost(pinned);
 }
 
 TEST_CASE("what two streams do to the same memory is a race unless one waits for the other") {
