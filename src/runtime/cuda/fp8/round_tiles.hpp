@@ -125,8 +125,7 @@ void start_tiles(Queue queue, const Source& source, std::int64_t rows, std::int6
   constexpr int blocks_at_once = 8;  // of a multiprocessor
   constexpr std::int64_t most = std::int64_t{multiprocessors_to_fill} * blocks_at_once;
   const auto tiles = [](std::int64_t n) { return (n + tile - 1) / tile; };
-  const std::int64_t across = tiles(cols),
-                     down = most_blocks(std::clamp<std::int64_t>(most / across, 1, tiles(rows)));
+  const std::int64_t across = tiles(cols), down = most_blocks(std::clamp<std::int64_t>(most / across, 1, tiles(rows)));
   launch(write_tiles<F, Source>, {{static_cast<unsigned>(across), static_cast<unsigned>(down)}, tile_threads}, queue,
          source, rows, cols, to, maximum);
 }

@@ -54,7 +54,8 @@ __global__ void __launch_bounds__(sum_threads)
 template <int levels, int width, class Narrow, class T>
 void start(Queue queue, const Terms& terms, View sum, bool accumulate) {
   constexpr std::int64_t block_elements = std::int64_t{sum_threads} * width;
-  const std::int64_t n = sum.elements(), blocks = std::min((n + block_elements - 1) / block_elements, most_blocks(4096));
+  const std::int64_t n = sum.elements(),
+                     blocks = std::min((n + block_elements - 1) / block_elements, most_blocks(4096));
   launch(add_up_parts<levels, width, Narrow, T>, {static_cast<unsigned>(blocks), sum_threads}, queue, terms,
          sum.as<T>(), n, accumulate);
 }
