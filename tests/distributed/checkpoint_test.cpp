@@ -6,6 +6,7 @@
 #include "support/ranks.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/tensors.hpp"
+#include "support/training_program.hpp"
 #include "train/run/saving/staged_state.hpp"
 
 #include <monomorph/core/type_name.hpp>
@@ -13,7 +14,6 @@
 #include <monomorph/runtime/comm/world.hpp>
 #include <monomorph/runtime/files/background_save.hpp>
 #include <monomorph/runtime/files/checkpoint_reader.hpp>
-#include <monomorph/train/commands/run_recipe.hpp>
 #include <monomorph/train/run/saving/run_checkpoint.hpp>
 
 #include <algorithm>
@@ -85,7 +85,7 @@ template <Recipe R> Tensors save(int ranks, const std::string& folder) {
     whole.add(step);
     if (train::StagedState(step, true).bytes() > plan::memory<R>(ranks, 2).checkpoint_staging)
       throw std::logic_error("the copy of the state is larger than planned");
-    CHECK(train::save_run(folder, {.latest = 2}, detail::program_of<R>(), {}, state, {}, step, *communicator).empty());
+    CHECK(train::save_run(folder, {.latest = 2}, training_program<R>(), {}, state, {}, step, *communicator).empty());
   });
   return whole.tensors();
 }
@@ -97,7 +97,7 @@ template <Recipe R> Tensors restore(int ranks, const std::string& folder) {
     train::Step<R> step(*communicator, 2, 4);
     const auto run =
         together(*communicator, "restore", [&] {  // a rank that leaves first breaks the others' connections
-          return train::restore_run(train::find_checkpoint(folder), detail::program_of<R>(), step, true);
+          return train::restore_run(train::find_checkpoint(folder), training_program<R>(), step, true);
         });
     CHECK(run.state.samples == state.samples);
     whole.add(step);
@@ -156,7 +156,7 @@ template <Recipe R> void check_inference(int ranks) {
   const TemporaryFolder folder;
   save<R>(ranks, folder.path());
   const std::string checkpoint = train::find_checkpoint(folder.path());
-  const train::RecipeProgram recipe = detail::program_of<R>();
+  const train::RecipeProgram recipe = training_program<R>();
   const auto communicator = one_rank();
   train::Step<R> step(*communicator, 2, 4);
   train::restore_run(checkpoint, recipe, step, true);

@@ -4,9 +4,9 @@
 #include "distributed/ranked_training.hpp"
 #include "numerics/schedule_recipes.hpp"
 #include "support/catch.hpp"
+#include "support/training_program.hpp"
 
 #include <monomorph/core/type_name.hpp>
-#include <monomorph/train/commands/run_recipe.hpp>
 
 namespace monomorph::testing {
 namespace {
@@ -16,7 +16,7 @@ template <class R> struct ReducedInBf16 : R { using precision = precision::Bf16M
 
 template <Recipe R> Outcome train_six_steps(int ranks, std::int64_t micro_batch) {
   constexpr std::int64_t samples_per_step = 8;
-  return train(detail::program_of<R>(), {ranks, samples_per_step / (ranks * micro_batch), true}, {.steps = 6});
+  return train(training_program<R>(), {ranks, samples_per_step / (ranks * micro_batch), true}, {.steps = 6});
 }
 
 }  // namespace
@@ -177,7 +177,7 @@ namespace {
 /// Eight ranks are four replicas of a pair.
 template <class Strategy> void check_four_replicas() {
   CAPTURE(monomorph::type_name<Strategy>());
-  const auto program = detail::program_of<Sharded<Shrunk<1>, Strategy>>();
+  const auto program = training_program<Sharded<Shrunk<1>, Strategy>>();
   const Extent extent{.steps = 10, .samples_per_step = 16, .gradients_at = {1, 10}};
   const Outcome one = train(program, {}, extent), eight = train(program, {.ranks = 8, .accumulation = 2}, extent);
   CHECK(eight.initial == one.initial);
@@ -205,7 +205,7 @@ TEST_CASE("parameters that are rounded at random have the same bits on every num
 
 TEST_CASE("gradients that are rounded to bf16 between ranks are those of one rank but for that rounding") {
   using recipe = Sharded<ReducedInBf16<gpt2_like>, sharding::FullShard>;
-  const auto program = detail::program_of<recipe>();
+  const auto program = training_program<recipe>();
   const Outcome one = train(program, {.ranks = 1, .accumulation = 2}, {}), two = train(program, {.ranks = 2}, {});
   const double error = worst_difference(two.gradients.at(1), one.gradients.at(1)).error;
   CHECK(error < 0x1p-8);  // half a unit in the last place of each rank's part

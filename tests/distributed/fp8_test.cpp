@@ -6,11 +6,11 @@
 #include "support/plain_rotary.hpp"
 #include "support/ranks.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/training_program.hpp"
 
 #include <monomorph/runtime/comm/together.hpp>
 #include <monomorph/runtime/files/checkpoint_folder.hpp>
 #include <monomorph/runtime/files/checkpoint_reader.hpp>
-#include <monomorph/train/commands/run_recipe.hpp>
 #include <monomorph/train/run/saving/run_checkpoint.hpp>
 
 #include <map>
@@ -37,7 +37,7 @@ template <class Strategy> struct Adapted : InFp8<Strategy> {
 };
 
 template <Recipe R> Outcome train_six_steps(int ranks) {
-  auto program = detail::program_of<R>();
+  auto program = training_program<R>();
   return train(program, {ranks, 4 / ranks, true}, {.steps = 6});
 }
 
@@ -49,7 +49,7 @@ template <Recipe R> void train_to(std::int64_t last_step, int ranks, const std::
   static constexpr std::int64_t T = R::model.context_length;
   static const Sequences of_context(micro_batches, T, 50);
   with_ranks(ranks, [&](const World& world) {
-    const auto recipe = detail::program_of<R>();
+    const auto recipe = training_program<R>();
     const auto communicator = world.communicator(R::sharding::optimizer_shards(ranks), R::precision::reduce_dtype);
     const std::int64_t own = micro_batches / ranks;
     train::Step<R> step(*communicator, 1, 3, plan::tree_levels(own));

@@ -2,8 +2,7 @@
 #include "distributed/ranked_training.hpp"
 #include "numerics/schedule_recipes.hpp"
 #include "support/catch.hpp"
-
-#include <monomorph/train/commands/run_recipe.hpp>
+#include "support/training_program.hpp"
 
 namespace monomorph::testing {
 namespace {
@@ -19,7 +18,7 @@ template <class R> struct WithMuon : R { using optimizer = optim::ByClass<optim:
 template <class Strategy> using OfLlama = Mixed<llama_like, Strategy>;
 
 template <Recipe R> Outcome train_six_steps(int ranks) {
-  auto program = detail::program_of<R>();
+  auto program = training_program<R>();
   return train(program, {ranks, 8 / ranks, true}, {.steps = 6});
 }
 

@@ -6,9 +6,9 @@
 #include "numerics/schedule_recipes.hpp"
 #include "numerics/teacher.hpp"
 #include "support/catch.hpp"
+#include "support/training_program.hpp"
 
 #include <monomorph/core/type_name.hpp>
-#include <monomorph/train/commands/run_recipe.hpp>
 
 namespace monomorph::testing {
 namespace {
@@ -60,7 +60,7 @@ template <template <class Strategy> class RecipeOf, class Change> class Training
 
   /// With eight samples a step, of which a micro-batch of all ranks has `together`.
   template <class Strategy> Outcome on(int ranks, std::int64_t together, bool in_tree) const {
-    train::RecipeProgram program = detail::program_of<RecipeOf<Strategy>>();
+    train::RecipeProgram program = training_program<RecipeOf<Strategy>>();
     change_(program.hparams.objective);
     return train(program, {ranks, 8 / together, in_tree}, {.steps = 4});
   }

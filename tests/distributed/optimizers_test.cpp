@@ -3,6 +3,7 @@
 #include "distributed/ranked_training.hpp"
 #include "numerics/schedule_recipes.hpp"
 #include "support/catch.hpp"
+#include "support/training_program.hpp"
 
 #include <monomorph/core/type_name.hpp>
 #include <monomorph/optim/averaged.hpp>
@@ -11,7 +12,6 @@
 #include <monomorph/optim/host_state.hpp>
 #include <monomorph/optim/lion.hpp>
 #include <monomorph/optim/sgd.hpp>
-#include <monomorph/train/commands/run_recipe.hpp>
 
 namespace monomorph::testing {
 namespace {
@@ -25,7 +25,7 @@ template <class Optimizer, class Strategy> struct Trained : Shrunk<1> {
 
 /// In the fixed tree, with eight sequences a step.
 template <class Optimizer, class Strategy> Outcome trained(int ranks, int steps = 4) {
-  return train(detail::program_of<Trained<Optimizer, Strategy>>(), {ranks, 8 / ranks, true}, {.steps = steps});
+  return train(training_program<Trained<Optimizer, Strategy>>(), {ranks, 8 / ranks, true}, {.steps = steps});
 }
 
 template <class Optimizer> void check_bits() {
@@ -107,7 +107,7 @@ template <class Optimizer, class Strategy> struct NormsAlone : Deep<Optimizer, S
 };
 
 template <class R> Outcome of_rounds(int ranks) {
-  return train(detail::program_of<R>(), {ranks, 8 / ranks, true}, {.steps = 3});
+  return train(training_program<R>(), {ranks, 8 / ranks, true}, {.steps = 3});
 }
 /// On two ranks, which take turns or, where state is on the host, transform all.
 template <template <class, class> class R> void check_among_others() {

@@ -1,7 +1,6 @@
 #pragma once
 #include "distributed/ranked_axes.hpp"
-
-#include <monomorph/train/commands/run_recipe.hpp>
+#include "support/training_program.hpp"
 
 namespace monomorph::testing {
 
@@ -12,7 +11,7 @@ struct RankedCase {
 };
 
 template <RankedRow row> RankedCase ranked_case() {
-  return {row, detail::program_of<RankedRecipe<without_division(row)>>()};
+  return {row, training_program<RankedRecipe<without_division(row)>>()};
 }
 
 /// How far a training on several ranks is from the same on one.

@@ -216,8 +216,7 @@ TEST_CASE("a rank that dies ends the other with its name, and a restart goes on 
       StartedRanks run(place, 2, {"run.steps=1000000", "failure.rank_timeout=20", saving});
       REQUIRE(run.ranks[0].wait_for_output("step      12"));
       run.ranks[victim].signal(SIGKILL);
-      check_lost_rank(run.ranks[1 - victim].wait(), victim,
-                      victim == 0 ? "rendezvous does not answer" : "no word from rank 1");
+      check_lost_rank(run.ranks[1 - victim].wait(), victim, "no word from rank " + std::to_string(victim));
       last = last_step(run.ranks[0].out());
     }
     REQUIRE(last >= 12);

@@ -1,5 +1,6 @@
 #pragma once
 #include "support/temporary_folder.hpp"
+#include "support/training_program.hpp"
 #include "train/weights/export_adapters.hpp"
 #include "train/weights/export_folder.hpp"
 #include "weights_check.hpp"
@@ -53,14 +54,14 @@ inline void check_adapter_config_travels(const std::string& exported, const std:
 /// What a checkpoint's weights make of the batch of a fixture.
 template <Recipe R> Values outputs_with(const std::string& checkpoint, const std::string& name) {
   Model<R> model;
-  train::restore_run(checkpoint, detail::program_of<R>(), model.step, false);
+  train::restore_run(checkpoint, training_program<R>(), model.step, false);
   return model.outputs("../adapters/" + name);
 }
 
 /// Imports a model and its adapters, merges them, and exports them and imports them again.
 /// @param model the fixture beside which the adapters are, if it is not of their name
 template <Recipe R, Recipe Base> void check_travels_adapted(const std::string& name, const std::string& model) {
-  const train::RecipeProgram recipe = detail::program_of<R>(), base = detail::program_of<Base>();
+  const train::RecipeProgram recipe = training_program<R>(), base = training_program<Base>();
   const std::string expected = Model<R>::outputs_name;
   const ExportsFolder folder("adapters/" + name);
   const auto imported = train::import_weights(recipe, fixture(model), folder / "imported", adapters(name));

@@ -3,6 +3,7 @@
 #include "fixtures/weights/recipes/gpt2.hpp"
 #include "fixtures/weights/recipes/gpt2_untied.hpp"
 #include "numerics/adapters_check.hpp"
+#include "support/training_program.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -50,14 +51,13 @@ void keep_blocks(AdapterFile::Matrix& b, std::int64_t rank, const std::vector<st
 template <Recipe R> std::string refusal(const AdapterFile& file, const std::string& model) {
   const TemporaryFolder folder;
   file.write_to(folder / "adapters");
-  return error_of([&] {
-    train::import_weights(detail::program_of<R>(), fixture(model), folder / "imported", folder / "adapters");
-  });
+  return error_of(
+      [&] { train::import_weights(training_program<R>(), fixture(model), folder / "imported", folder / "adapters"); });
 }
 template <Recipe R> void check_comes_back(const AdapterFile& file, const std::string& model) {
   const TemporaryFolder folder;
   file.write_to(folder / "given");
-  const train::RecipeProgram recipe = detail::program_of<R>();
+  const train::RecipeProgram recipe = training_program<R>();
   const auto imported = train::import_weights(recipe, fixture(model), folder / "imported", folder / "given");
   CHECK(contains(train::export_adapters(recipe, imported.checkpoint, folder / "exported", DType::fp32), "c_attn"));
   CHECK(tensors_of(folder / "exported") == tensors_of(folder / "given"));

@@ -2,6 +2,7 @@
 #include "fixtures/weights/recipes/bert.hpp"
 #include "fixtures/weights/recipes/roberta.hpp"
 #include "numerics/adapters_check.hpp"
+#include "support/training_program.hpp"
 
 namespace monomorph {
 namespace {
@@ -32,7 +33,7 @@ TEST_CASE("adapters of a model that has an encoder below a head are those of the
   file.matrices = renamed;
   const TemporaryFolder folder;
   file.write_to(folder / "adapters");
-  const train::RecipeProgram recipe = detail::program_of<roberta_adapted>();
+  const train::RecipeProgram recipe = training_program<roberta_adapted>();
   const auto imported = train::import_weights(recipe, fixture("roberta"), folder / "imported", folder / "adapters");
   train::export_adapters(recipe, imported.checkpoint, folder / "exported", DType::fp32);
   CHECK(tensors_of(folder / "exported") == tensors_of(adapters("roberta")));

@@ -6,6 +6,7 @@
 #include "numerics/adapters_check.hpp"
 #include "runtime/files/checkpoint_metadata.hpp"
 #include "support/error_of.hpp"
+#include "support/training_program.hpp"
 #include "train/describe/recipe_facts.hpp"
 
 #include <monomorph/train/checkpoints/average.hpp>
@@ -37,7 +38,7 @@ using gpt2_adapted =
 /// The fixture `llama`, changed before it is imported into a recipe.
 struct ChangedAdapters {
   TemporaryFolder folder;
-  train::RecipeProgram recipe = detail::program_of<llama_adapted>();
+  train::RecipeProgram recipe = training_program<llama_adapted>();
   Json config = Json::parse(read_bytes(adapters("llama") + "/adapter_config.json"));
   std::string weights = read_bytes(adapters("llama") + "/adapter_model.safetensors");
 
@@ -75,7 +76,7 @@ TEST_CASE("adapters of a GPT-2, whose files are transposed, travel, merged and a
 }
 
 TEST_CASE("merged weights are rounded once") {
-  const train::RecipeProgram recipe = detail::program_of<llama_adapted>();
+  const train::RecipeProgram recipe = training_program<llama_adapted>();
   const TemporaryFolder folder;
   const auto imported = train::import_weights(recipe, fixture("llama"), folder / "imported", adapters("llama"));
   train::export_folder(recipe, imported.checkpoint, folder / "merged", {});
@@ -100,7 +101,7 @@ TEST_CASE("merged weights are rounded once") {
 }
 
 TEST_CASE("a run with adapters starts from weights that have none, or from all of its own") {
-  const train::RecipeProgram recipe = detail::program_of<llama_adapted>(), base = detail::program_of<recipes::llama>();
+  const train::RecipeProgram recipe = training_program<llama_adapted>(), base = training_program<recipes::llama>();
   const auto opened = train::open_weights(fixture("llama"), recipe, train::facts_that_training_changes());
   CHECK(train::begins_adapters(*opened.source, recipe));
   train::check_tensors(*opened.source, recipe, {});
@@ -144,8 +145,7 @@ TEST_CASE("adapters that are not the recipe's are refused by what they differ in
   check_refused("ADAPTER-01", {"IA3"}, [](auto& changed) { changed.config["peft_type"] = "IA3"; });
   check_refused("ADAPTER-01", {"peft_type"}, [](auto& changed) { changed.config.erase("peft_type"); });
   check_refused("ADAPTER-01", {"no JSON object"}, [](auto& changed) { changed.config = Json::array(); });
-  check_refused("ADAPTER-04", {"LowRank"},
-                [](auto& changed) { changed.recipe = detail::program_of<recipes::llama>(); });
+  check_refused("ADAPTER-04", {"LowRank"}, [](auto& changed) { changed.recipe = training_program<recipes::llama>(); });
 }
 
 TEST_CASE("adapters that began in whatever way beside a base that stays as it is are taken") {
@@ -182,7 +182,7 @@ TEST_CASE("adapters of what no recipe has any for are refused by its name") {
   const TemporaryFolder folder;
   file.write_to(folder / "adapters");
   const std::string refused = error_of([&] {
-    train::import_weights(detail::program_of<llama_adapted>(), fixture("llama"), folder / "a", folder / "adapters");
+    train::import_weights(training_program<llama_adapted>(), fixture("llama"), folder / "a", folder / "adapters");
   });
   CAPTURE(refused);
   CHECK(refused.starts_with("[ADAPTER-06]"));
@@ -193,7 +193,7 @@ TEST_CASE("adapters of what no recipe has any for are refused by its name") {
 
 TEST_CASE("a folder without adapters where a recipe has some, or with some where they are to be written, is refused") {
   const TemporaryFolder folder;
-  const train::RecipeProgram recipe = detail::program_of<llama_adapted>();
+  const train::RecipeProgram recipe = training_program<llama_adapted>();
   CHECK(error_of([&] { train::import_weights(recipe, fixture("llama"), folder / "a"); }).starts_with("[ADAPTER-05]"));
   CHECK(error_of([&] {
           train::import_weights(recipe, fixture("llama"), folder / "a", folder.path());
@@ -213,7 +213,7 @@ TEST_CASE("a folder without adapters where a recipe has some, or with some where
 }
 
 TEST_CASE("adapters name the folder of their base where every run since is known to have trained adapters alone") {
-  const train::RecipeProgram recipe = detail::program_of<llama_adapted>();
+  const train::RecipeProgram recipe = training_program<llama_adapted>();
   Model<llama_adapted> model;
   const TemporaryFolder folder;
   const auto trained = [&](const train::RecipeProgram& by, const std::string& name, const std::string& from) {
@@ -236,7 +236,7 @@ TEST_CASE("adapters name the folder of their base where every run since is known
   };
   CHECK(train::recipe_facts(quantized).at("trained_beside_adapters") == "nothing");
   CHECK(train::recipe_facts(with_norms).at("trained_beside_adapters") == "layers.0.attention_norm.weight");
-  CHECK_FALSE(train::recipe_facts(detail::program_of<recipes::llama>()).contains("trained_beside_adapters"));
+  CHECK_FALSE(train::recipe_facts(training_program<recipes::llama>()).contains("trained_beside_adapters"));
 
   const std::string alone = trained(quantized, "alone", fixture("llama")),
                     more = trained(with_norms, "more", fixture("llama"));

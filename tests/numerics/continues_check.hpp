@@ -1,6 +1,7 @@
 #pragma once
 #include "numerics/weights_check.hpp"
 #include "support/one_sequence.hpp"
+#include "support/training_program.hpp"
 
 #include <algorithm>
 
@@ -11,7 +12,7 @@ template <Recipe R> void check_continues(const std::string& name) {
   const auto expected = runtime::SafetensorsFile::open(fixture(name) + "/expected.safetensors");
   const std::vector<std::int32_t> continued = ids_of(expected, "continued");
   Model<R, train::GeneratingStep<R>> model;
-  const auto opened = train::open_weights(fixture(name), detail::program_of<R>(), {});
+  const auto opened = train::open_weights(fixture(name), training_program<R>(), {});
   train::load_weights(*opened.source, {}, model.step);
   constexpr std::size_t T = R::model.context_length, prompt = 6;
   OneSequence decoder(model.step, T);

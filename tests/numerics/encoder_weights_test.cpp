@@ -6,6 +6,7 @@
 #include "fixtures/weights/recipes/roberta.hpp"
 #include "fixtures/weights/recipes/xlm_roberta.hpp"
 #include "numerics/changed_weights.hpp"
+#include "support/training_program.hpp"
 #include "weights_check.hpp"
 
 #include <monomorph/model/masked_language_head.hpp>
@@ -33,7 +34,7 @@ template <Recipe R> struct Changed {
     write_bytes(folder / "config.json", config.dump());
   }
   train::ImportedWeights imported() const {
-    return train::import_weights(detail::program_of<R>(), folder.path(), folder / "imported");
+    return train::import_weights(training_program<R>(), folder.path(), folder / "imported");
   }
   std::string refusal() const {
     return error_of([&] { imported(); });
@@ -72,7 +73,7 @@ TEST_CASE("files of a BERT with the names of older versions are read") {
     tensor.name.insert(0, "bert.");
     return true;
   });
-  train::export_folder(detail::program_of<recipes::bert>(), older.imported().checkpoint, older.folder / "exported", {});
+  train::export_folder(training_program<recipes::bert>(), older.imported().checkpoint, older.folder / "exported", {});
   CHECK(contents_of(older.folder / "exported") == contents_of(fixture("bert")));
 }
 
@@ -106,11 +107,11 @@ TEST_CASE("what no encoder of a recipe has of a BERT is refused by its name") {
                  "layers.1.attention_norm.bias is missing"));
 
   const auto check = [](const std::string& feature, auto change) {
-    train::RecipeProgram recipe = detail::program_of<recipes::bert>();
+    train::RecipeProgram recipe = training_program<recipes::bert>();
     change(recipe);
     check_refused(recipe, feature);
   };
-  DecoderSpec rotary = *detail::program_of<recipes::bert>().model;
+  DecoderSpec rotary = *training_program<recipes::bert>().model;
   rotary.position = Position::rotary;
   check("model.position is rotary in the recipe, and learned in bert", [&](auto& recipe) { recipe.model = &rotary; });
   check("order is pre-norm in the recipe, and normed residual in bert",
@@ -126,7 +127,7 @@ TEST_CASE("of a CamemBERT for masked tokens, whose padding is another token, wha
 }
 
 TEST_CASE("a RoBERTa is exported as a BERT unless it is asked for, and is the same model") {
-  const train::RecipeProgram recipe = detail::program_of<recipes::roberta>();
+  const train::RecipeProgram recipe = training_program<recipes::roberta>();
   const TemporaryFolder folder;
   const auto imported = train::import_weights(recipe, fixture("roberta"), folder / "imported");
   train::export_folder(recipe, imported.checkpoint, folder / "bert", {});
@@ -137,7 +138,7 @@ TEST_CASE("a RoBERTa is exported as a BERT unless it is asked for, and is the sa
 }
 
 TEST_CASE("positions of a RoBERTa begin behind the token that its tokeniser fills up with") {
-  const train::RecipeProgram recipe = detail::program_of<recipes::roberta>();
+  const train::RecipeProgram recipe = training_program<recipes::roberta>();
   const TemporaryFolder folder;
   const auto imported = train::import_weights(recipe, fixture("roberta"), folder / "imported");
   train::export_folder(recipe, imported.checkpoint, folder / "of_5",
@@ -173,7 +174,7 @@ TEST_CASE("positions of a RoBERTa that begin nowhere are refused") {
     return true;
   };
   CHECK(contains(Changed<recipes::roberta>("roberta", cut).refusal(), "must be of 2 rows and more"));
-  check_refused(detail::program_of<recipes::roberta>(), "roberta can't be a gpt2: ", &train::gpt2);
+  check_refused(training_program<recipes::roberta>(), "roberta can't be a gpt2: ", &train::gpt2);
 }
 
 TEST_CASE("second copies of a BERT's tied table and of its bias must be copies") {
@@ -186,7 +187,7 @@ TEST_CASE("second copies of a BERT's tied table and of its bias must be copies")
     const TemporaryFolder folder;
     changed.write(folder / "model");
     return error_of(
-        [&] { train::import_weights(detail::program_of<of_masked_bert>(), folder / "model", folder / "imported"); });
+        [&] { train::import_weights(training_program<of_masked_bert>(), folder / "model", folder / "imported"); });
   };
   CHECK(said_of([](auto&) {}) == "(no error)");
   for (const std::string& name : {weight, bias}) {

@@ -3,6 +3,7 @@
 #include "fixtures/weights/recipes/llama.hpp"
 #include "support/adamw_update.hpp"
 #include "support/error_of.hpp"
+#include "support/training_program.hpp"
 #include "train/run/weights/start_weights.hpp"
 #include "train/weights/tensor_places.hpp"
 #include "weights_check.hpp"
@@ -48,7 +49,7 @@ bool are_empty(const Tensors& histories) {
 /// A run of some steps, and its checkpoint.
 template <Recipe R> struct Run {
   static constexpr std::int64_t T = R::model.context_length;
-  train::RecipeProgram recipe = monomorph::detail::program_of<R>();
+  train::RecipeProgram recipe = training_program<R>();
   std::unique_ptr<Communicator> communicator = one_rank();
   train::Step<R> step{*communicator, batch, 1};
 

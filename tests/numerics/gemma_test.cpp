@@ -6,6 +6,7 @@
 #include "numerics/model_check.hpp"
 #include "runtime/files/checkpoint_metadata.hpp"
 #include "support/error_of.hpp"
+#include "support/training_program.hpp"
 #include "weights_check.hpp"
 
 namespace monomorph {
@@ -77,7 +78,7 @@ TEST_CASE("Gemma in bf16 differs from transformers by roundings") {
   using R = InBf16<recipes::gemma3>;
   const auto expected = runtime::SafetensorsFile::open(fixture("gemma3") + "/expected.safetensors");
   Model<R> model;
-  const auto opened = train::open_weights(fixture("gemma3"), detail::program_of<R>(), {});
+  const auto opened = train::open_weights(fixture("gemma3"), training_program<R>(), {});
   train::load_weights(*opened.source, {}, model.step);
   CHECK(relative_error(model.outputs("gemma3"), values_of(expected, "logits")) < 0.03);  // its own bf16 is 0.02 away
 }
@@ -150,8 +151,8 @@ TEST_CASE("a Gemma's caps are those of its file, or else those of its family") {
 
 TEST_CASE("weights of a model with caps are another model's, and a checkpoint from before there were caps has none") {
   const TemporaryFolder folder;
-  const train::RecipeProgram bare = detail::program_of<recipes::gemma2>(),
-                             capped = detail::program_of<recipes::gemma2_capped>();
+  const train::RecipeProgram bare = training_program<recipes::gemma2>(),
+                             capped = training_program<recipes::gemma2_capped>();
   const std::string checkpoint = train::import_weights(bare, fixture("gemma2"), folder / "bare").checkpoint;
   const auto refusal = [&](const train::RecipeProgram& recipe) {
     return error_of([&] { train::open_weights(checkpoint, recipe, train::facts_that_training_changes()); });
@@ -205,7 +206,7 @@ TEST_CASE("an export of a Gemma 3 says its types of layers as a pattern, too, if
 
 TEST_CASE("what Gemma's files can't express is refused by its name") {
   const auto check = [](const std::string& feature, auto change) {
-    train::RecipeProgram recipe = detail::program_of<recipes::gemma3>();
+    train::RecipeProgram recipe = training_program<recipes::gemma3>();
     change(recipe);
     const std::string message = error_of([&] { train::family_for(recipe); });
     CAPTURE(message);
@@ -243,7 +244,7 @@ TEST_CASE("a divisor of Gemma's scores is read as it is, and written as a whole 
   CHECK(written.is_number_integer());
   CHECK(written == 12);
 
-  train::RecipeProgram recipe = detail::program_of<recipes::gemma3>();
+  train::RecipeProgram recipe = training_program<recipes::gemma3>();
   for (const double multiplier : {0.3, 0.28867513, 1e-40, 2.0}) {
     CAPTURE(multiplier);
     DecoderSpec model = recipes::gemma3::model;
@@ -261,7 +262,7 @@ TEST_CASE("recipes whose layers turn otherwise have other fingerprints") {
   };
   CHECK(plan::fingerprint<many_rotaries> != plan::fingerprint<other_rotary>);
   CHECK(plan::state_fingerprint<many_rotaries> != plan::state_fingerprint<other_rotary>);
-  const auto layers = detail::program_of<many_rotaries>().layers;
+  const auto layers = training_program<many_rotaries>().layers;
   CHECK(contains(train::text_of(layers.front()), "rotary base 500"));
   CHECK(layers.front().is_plain_block);
 
@@ -269,7 +270,7 @@ TEST_CASE("recipes whose layers turn otherwise have other fingerprints") {
     using layers = Stack<Run<Rotated<RotarySpec{.base = 500, .linear = {.factor = 8}}>::Block, 1>,
                          Run<Rotated<RotarySpec{.base = 500, .yarn = {.factor = 4}}>::Block, 1>, Run<Slower, 2>>;
   };
-  const auto scaled = detail::program_of<scaled_rotary>().layers;
+  const auto scaled = training_program<scaled_rotary>().layers;
   CHECK(contains(train::text_of(scaled[0]), "rotary base 500, rotary linear scaling by 8"));
   CHECK(contains(train::text_of(scaled[1]), "rotary base 500, rotary YaRN by 4 of 8192"));
 }

@@ -11,6 +11,7 @@
 #include "fixtures/weights/recipes/qwen2.hpp"
 #include "fixtures/weights/recipes/qwen3_yarn.hpp"
 #include "support/error_of.hpp"
+#include "support/training_program.hpp"
 #include "train/run/weights/export_gguf.hpp"
 #include "train/run/weights/gguf_architecture.hpp"
 #include "train/run/weights/gguf_special_tokens.hpp"
@@ -45,7 +46,7 @@ struct Written {
 
 /// A folder's weights as a file for llama.cpp.
 template <Recipe R> Written exported(const std::string& name, DType dtype = DType::fp32) {
-  const train::RecipeProgram recipe = detail::program_of<R>();
+  const train::RecipeProgram recipe = training_program<R>();
   const TemporaryFolder folder;
   const auto imported = train::import_weights(recipe, fixture(name), folder / "imported");
   const auto [line, notes] =
@@ -163,23 +164,23 @@ TEST_CASE("matrices of a file for llama.cpp may have 16 bits, and vectors keep 3
 }
 
 TEST_CASE("what llama.cpp can't compute is refused by its name, and nothing is written") {
-  check_not_computed(detail::program_of<recipes::bert>(), "a model of the family bert");
-  const train::RecipeProgram llama = detail::program_of<recipes::llama>(),
-                             gemma2 = detail::program_of<recipes::gemma2_capped>(),
-                             gemma3 = detail::program_of<recipes::gemma3>();
+  check_not_computed(training_program<recipes::bert>(), "a model of the family bert");
+  const train::RecipeProgram llama = training_program<recipes::llama>(),
+                             gemma2 = training_program<recipes::gemma2_capped>(),
+                             gemma3 = training_program<recipes::gemma3>();
   check_not_computed(llama, "dynamic scaling", [](DecoderSpec& model) { model.rotary.dynamic.original_context = 8; });
   check_not_computed(llama, "options of YaRN",
                      [](DecoderSpec& model) { model.rotary.yarn = {.factor = 2, .beta_fast = 8}; });
-  check_not_computed(detail::program_of<recipes::gpt2>(), "another activation",
+  check_not_computed(training_program<recipes::gpt2>(), "another activation",
                      [](DecoderSpec& model) { model.activation = Activation::gelu_exact; });
-  const train::RecipeProgram qwen2 = detail::program_of<recipes::qwen2>(),
-                             qwen3 = detail::program_of<recipes::qwen3_yarn>();
+  const train::RecipeProgram qwen2 = training_program<recipes::qwen2>(),
+                             qwen3 = training_program<recipes::qwen3_yarn>();
   const auto scale_as_llama3 = [](DecoderSpec& model) {
     model.rotary = {.base = model.rotary.base, .scaling = {.factor = 4, .original_context = 8}};
   };
   for (const train::RecipeProgram& recipe : {qwen2, qwen3, gemma2, gemma3})
     check_not_computed(recipe, "rotary positions scaled as Llama 3 does it", scale_as_llama3);
-  train::RecipeProgram mixtral = detail::program_of<recipes::mixtral>();
+  train::RecipeProgram mixtral = training_program<recipes::mixtral>();
   DecoderSpec scaled = *mixtral.model;
   scale_as_llama3(scaled);
   mixtral.model = &scaled;

@@ -5,12 +5,12 @@
 #include "support/recording_device.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/tensors.hpp"
+#include "support/training_program.hpp"
 #include "train/run/saving/staged_state.hpp"
 
 #include <monomorph/runtime/comm/world.hpp>
 #include <monomorph/runtime/files/background_save.hpp>
 #include <monomorph/runtime/files/checkpoint_reader.hpp>
-#include <monomorph/train/commands/run_recipe.hpp>
 #include <monomorph/train/run/saving/run_checkpoint.hpp>
 
 namespace monomorph::testing {
@@ -30,7 +30,7 @@ static_assert(with_large_table::model.vocab_size * 64 * 4 > plan::host_staging_b
 const std::unique_ptr<Communicator> communicator = one_rank();
 
 template <Recipe R> struct Trainee {
-  train::RecipeProgram program = detail::program_of<R>();
+  train::RecipeProgram program = training_program<R>();
   train::Hparams hparams = train::default_hparams(program.hparams);
   train::Step<R> step;
   explicit Trainee(std::uint64_t seed) : step(*communicator, 1, seed) {}

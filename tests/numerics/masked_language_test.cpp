@@ -5,6 +5,7 @@
 #include "numerics/perturb.hpp"
 #include "support/adamw_update.hpp"
 #include "support/one_sequence.hpp"
+#include "support/training_program.hpp"
 #include "train/weights/tensor_places.hpp"
 #include "weights_check.hpp"
 
@@ -114,7 +115,7 @@ TEST_CASE("adapters of a BERT for masked tokens travel, merged and alone") {
 TEMPLATE_TEST_CASE("the gradients of BERT's head for masked tokens are autograd's", "", checkpointing::KeepAll,
                    checkpointing::EveryBlock) {
   using R = InFp64<TestType>;
-  const train::RecipeProgram recipe = detail::program_of<R>();
+  const train::RecipeProgram recipe = training_program<R>();
   const auto expected = runtime::SafetensorsFile::open(fixture("masked_bert") + "/expected.safetensors");
   const std::vector<std::int32_t> ids = ids_of(expected, "input_ids"), targets = targets_of(expected);
   const auto communicator = one_rank();
@@ -179,7 +180,7 @@ template <std::int64_t vocabulary> struct masked_bert_resized : masked_bert {
   }();
 };
 template <class R> Values resized_bias(train::VocabularyRows rows) {
-  const train::RecipeProgram recipe = detail::program_of<R>();
+  const train::RecipeProgram recipe = training_program<R>();
   train::WeightsHparams choices;
   choices.vocabulary.value = rows;
   const auto opened = train::open_weights(fixture("masked_bert"), recipe, train::facts_that_training_changes());
@@ -212,7 +213,7 @@ TEST_CASE("where the vocabulary has another size, so has the bias of BERT's head
 }
 
 TEST_CASE("what no file of a BERT for masked tokens has is refused by its name") {
-  const train::RecipeProgram recipe = detail::program_of<masked_bert>();
+  const train::RecipeProgram recipe = training_program<masked_bert>();
   check_refused(recipe, "output is logits of masked tokens in the recipe, and hidden states in roberta",
                 &train::roberta);
   const TemporaryFolder folder;

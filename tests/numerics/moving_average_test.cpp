@@ -4,10 +4,10 @@
 #include "support/catch.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/tensors.hpp"
+#include "support/training_program.hpp"
 
 #include <monomorph/optim/averaged.hpp>
 #include <monomorph/runtime/comm/world.hpp>
-#include <monomorph/train/commands/run_recipe.hpp>
 #include <monomorph/train/run/saving/run_checkpoint.hpp>
 
 namespace monomorph::testing::moving_average_test {
@@ -52,7 +52,7 @@ struct AveragedRun {
 };
 
 template <class R> void check_use() {
-  AveragedRun run(detail::program_of<R>()), of_average(detail::program_of<R>());
+  AveragedRun run(training_program<R>()), of_average(training_program<R>());
   run.train(3);
   const std::uint64_t before = run.hash();
   const double loss = run.loss();
@@ -77,7 +77,7 @@ TEST_CASE("an evaluation uses the moving average, and leaves parameters and aver
 
 TEST_CASE("a checkpoint is used with the moving average, and gone on from with the parameters") {
   const TemporaryFolder folder;
-  AveragedRun run(detail::program_of<AveragedWeights>()), used(run.recipe), resumed(run.recipe);
+  AveragedRun run(training_program<AveragedWeights>()), used(run.recipe), resumed(run.recipe);
   run.train(3);
   train::save_run(folder.path(), {}, run.recipe, train::default_hparams(run.recipe.hparams), run.state, {}, *run.step,
                   *run.communicator);
@@ -90,7 +90,7 @@ TEST_CASE("a checkpoint is used with the moving average, and gone on from with t
 
 TEST_CASE("without a moving average a step is used as it is") {
   const auto communicator = one_rank();
-  const train::RecipeProgram recipe = detail::program_of<gpt2_like>();
+  const train::RecipeProgram recipe = training_program<gpt2_like>();
   const auto step = recipe.make_step(*communicator, samples, 3, 0, recipe.hparams.objective);
   const std::uint64_t before = hash_of(step->parameters());
   train::MovingAverage(*step).used_by(1, [&] { CHECK(hash_of(step->parameters()) == before); });

@@ -65,7 +65,7 @@ struct Trained {
   bool operator==(const Trained&) const = default;
 };
 /// Three steps of two micro-batches, with an evaluation behind each; and the logits that are left.
-template <Recipe R> Trained trained(train::Step<R>& step) {
+template <Recipe R> Trained trained(train::GeneratingStep<R>& step) {
   CHECK(step.state().arena().unused_bytes() == 0);
   CHECK(step.state().host_arena().unused_bytes() == 0);
   CHECK(step.state().arena().bytes() == plan::memory<R>(1, micro_batch).arena());
@@ -83,7 +83,7 @@ template <Recipe R> Trained trained(train::Step<R>& step) {
   }
   result.parameters = values_of(step.parameters());
   result.state = values_of(step.optimizer_state());
-  result.logits = check_inference(step, micro_batch, Transfers::Timing::late);
+  result.logits = check_inference<R, true>(step, micro_batch, Transfers::Timing::late);
   return result;
 }
 

@@ -2,6 +2,7 @@
 #include "fixtures/weights/recipes/llama.hpp"
 #include "support/error_of.hpp"
 #include "support/one_sequence.hpp"
+#include "support/training_program.hpp"
 #include "train/weights/checkpoint_weights.hpp"
 #include "weights_check.hpp"
 
@@ -49,7 +50,7 @@ void load(const std::string& from, const train::RecipeProgram& recipe, train::Tr
 
 /// Of what is there in NF4, the bytes; of numbers, those of the dtype of compute, quantised.
 template <Recipe R> void check_quantized_from_folder() {
-  const train::RecipeProgram recipe = detail::program_of<R>();
+  const train::RecipeProgram recipe = training_program<R>();
   Model<R> model;
   const auto before = bytes_in_nf4(model.step);
   load(fixture("llama"), recipe, model.step);
@@ -84,8 +85,8 @@ TEST_CASE("a base in NF4 is made of the weights of a folder, in the dtype of com
 TEST_CASE(
     "an import holds the base in NF4, and all that takes weights takes it: steps, generation, an export, other "
     "recipes") {
-  const train::RecipeProgram recipe = detail::program_of<in_nf4>(), plain = detail::program_of<adapted>(),
-                             base = detail::program_of<recipes::llama>();
+  const train::RecipeProgram recipe = detail::program_of<in_nf4>(), plain = training_program<adapted>(),
+                             base = training_program<recipes::llama>();
   const TemporaryFolder folder;
   const auto imported = train::import_weights(recipe, fixture("llama"), folder / "imported", adapters);
   CHECK(imported.notes.empty());
@@ -131,7 +132,7 @@ TEST_CASE(
 }
 
 TEST_CASE("in NF4 a model is near what it is in full") {
-  const train::RecipeProgram recipe = detail::program_of<in_nf4>();
+  const train::RecipeProgram recipe = training_program<in_nf4>();
   const TemporaryFolder folder;
   const auto imported = train::import_weights(recipe, fixture("llama"), folder / "imported", adapters);
   Model<in_nf4> model;
@@ -143,7 +144,7 @@ TEST_CASE("in NF4 a model is near what it is in full") {
 }
 
 TEST_CASE("a run with a base in NF4 does not go on from a checkpoint whose base is in full") {
-  const train::RecipeProgram recipe = detail::program_of<in_nf4>(), plain = detail::program_of<adapted>();
+  const train::RecipeProgram recipe = training_program<in_nf4>(), plain = training_program<adapted>();
   const TemporaryFolder folder;
   const auto of_adapted = train::import_weights(plain, fixture("llama"), folder / "plain", adapters);
   Model<in_nf4> model;
@@ -172,14 +173,14 @@ std::string refused_with(const std::string& from, const std::string& to,
   write_bytes(folder / "model.safetensors", weights);
   write_bytes(folder / "config.json", read_bytes(quantized + "/config.json"));
   return error_of(
-      [&] { train::open_weights(folder.path(), detail::program_of<in_nf4>(), train::facts_that_training_changes()); });
+      [&] { train::open_weights(folder.path(), training_program<in_nf4>(), train::facts_that_training_changes()); });
 }
 
 }  // namespace
 
 TEST_CASE("a folder that bitsandbytes has quantised keeps its bytes, or gives the numbers that are made of them") {
   Model<in_nf4> model;
-  load(by_bitsandbytes, detail::program_of<in_nf4>(), model.step);
+  load(by_bitsandbytes, training_program<in_nf4>(), model.step);
   const auto loaded = bytes_in_nf4(model.step);
   const train::FolderTensors files(by_bitsandbytes);
   const auto expected = runtime::SafetensorsFile::open(by_bitsandbytes + "/expected.safetensors");
@@ -189,10 +190,10 @@ TEST_CASE("a folder that bitsandbytes has quantised keeps its bytes, or gives th
   CHECK(loaded.at(ours + ".nested_absmax") == bytes_of(files, theirs + ".nested_absmax"));
 
   Model<recipes::llama> plain;
-  load(by_bitsandbytes, detail::program_of<recipes::llama>(), plain.step);
+  load(by_bitsandbytes, training_program<recipes::llama>(), plain.step);
   CHECK(values_of(plain.step.parameters()).at(ours) == values_of(expected, theirs));
   Model<adapted> begun;
-  load(by_bitsandbytes, detail::program_of<adapted>(), begun.step);
+  load(by_bitsandbytes, training_program<adapted>(), begun.step);
   CHECK(relative_error(model.outputs("llama"), begun.outputs("llama")) == 0);
 }
 
@@ -201,10 +202,10 @@ TEST_CASE(
   const std::string theirs = "model.layers.1.self_attn.k_proj.weight", ours = "layers.1.attention.k.weight";
   const auto expected = runtime::SafetensorsFile::open(with_fp32_scales + "/expected.safetensors");
   Model<recipes::llama> plain;
-  load(with_fp32_scales, detail::program_of<recipes::llama>(), plain.step);
+  load(with_fp32_scales, training_program<recipes::llama>(), plain.step);
   CHECK(values_of(plain.step.parameters()).at(ours) == values_of(expected, theirs));
 
-  const train::RecipeProgram recipe = detail::program_of<in_nf4>();
+  const train::RecipeProgram recipe = training_program<in_nf4>();
   const auto opened = train::open_weights(with_fp32_scales, recipe, train::facts_that_training_changes());
   CHECK(opened.source->note_of_reading().empty());
   Model<in_nf4> model;
@@ -228,7 +229,7 @@ TEST_CASE(
   CHECK(percent > 0.01);
   CHECK(percent < 2);
   const TemporaryFolder folder;
-  const auto imported = train::import_weights(detail::program_of<in_nf4>(), with_fp32_scales, folder / "run", adapters);
+  const auto imported = train::import_weights(training_program<in_nf4>(), with_fp32_scales, folder / "run", adapters);
   REQUIRE(imported.notes.size() == 1);
   CHECK(imported.notes.front() == note);
   std::memcpy(quantized.matrix().codes.data, loaded.at(ours + ".codes").data(), 16 * 32 / 2);
@@ -254,10 +255,10 @@ TEST_CASE("blocks of zeros stay zeros where their scales in fp32 are quantised, 
   runtime::write_safetensors(folder / "model.safetensors", to_write, {});
   write_bytes(folder / "config.json", read_bytes(with_fp32_scales + "/config.json"));
   Model<in_nf4> model;
-  load(folder.path(), detail::program_of<in_nf4>(), model.step);
+  load(folder.path(), training_program<in_nf4>(), model.step);
   CHECK(bytes_in_nf4(model.step).at(ours + ".codes") == std::string(32, '\x77') + contents.at(theirs).substr(32));
   Model<recipes::llama> plain;
-  load(folder.path(), detail::program_of<recipes::llama>(), plain.step);
+  load(folder.path(), training_program<recipes::llama>(), plain.step);
   const Values numbers = values_of(plain.step.parameters()).at(ours);
   CHECK(std::all_of(numbers.begin(), numbers.begin() + 64, [](double number) { return number == 0; }));
   CHECK(std::any_of(numbers.begin() + 64, numbers.begin() + 128, [](double number) { return number != 0; }));
@@ -308,7 +309,7 @@ class Broken : public train::WeightsSource {
 }  // namespace
 
 TEST_CASE("what is no number is refused where it is to be quantised") {
-  const train::RecipeProgram recipe = detail::program_of<in_nf4>();
+  const train::RecipeProgram recipe = training_program<in_nf4>();
   const auto opened = train::open_weights(fixture("llama"), recipe, train::facts_that_training_changes());
   for (const bool is_packed : {false, true}) {
     Broken broken(*opened.source, is_packed);

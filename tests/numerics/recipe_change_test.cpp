@@ -5,9 +5,9 @@
 #include "support/error_of.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/tensors.hpp"
+#include "support/training_program.hpp"
 
 #include <monomorph/runtime/comm/world.hpp>
-#include <monomorph/train/commands/run_recipe.hpp>
 #include <monomorph/train/run/saving/run_checkpoint.hpp>
 
 namespace monomorph::testing {
@@ -96,13 +96,12 @@ void check_change(const train::RecipeProgram& from, const train::RecipeProgram& 
 }  // namespace
 
 TEST_CASE("a run goes on with another sharding, checkpointing or budget, to the same bits") {
-  const auto base = monomorph::detail::program_of<Base>();
+  const auto base = training_program<Base>();
   Run uninterrupted(base);
   uninterrupted.train(4);
   const std::uint64_t expected = uninterrupted.state();
   for (const train::RecipeProgram& other :
-       {monomorph::detail::program_of<Replicated>(), monomorph::detail::program_of<Recomputing>(),
-        monomorph::detail::program_of<Budgeted>()}) {
+       {training_program<Replicated>(), training_program<Recomputing>(), training_program<Budgeted>()}) {
     CAPTURE(other.name);
     CHECK(other.fingerprint != base.fingerprint);
     check_change(base, other, expected);
@@ -111,9 +110,8 @@ TEST_CASE("a run goes on with another sharding, checkpointing or budget, to the 
 }
 
 TEST_CASE("a run goes on with another precision that keeps the same state, and all its bits are loaded") {
-  const auto base = monomorph::detail::program_of<Base>();
-  for (const train::RecipeProgram& other :
-       {monomorph::detail::program_of<MixedBf16>(), monomorph::detail::program_of<MixedFp16>()}) {
+  const auto base = training_program<Base>();
+  for (const train::RecipeProgram& other : {training_program<MixedBf16>(), training_program<MixedFp16>()}) {
     CAPTURE(other.name);
     for (const auto& [from, to] : {std::pair(base, other), std::pair(other, base)}) {
       const TemporaryFolder folder;
@@ -134,7 +132,7 @@ TEST_CASE("a run goes on with another precision that keeps the same state, and a
 
 TEST_CASE("a run does not go on with parameters of another dtype, which is named") {
   const TemporaryFolder folder;
-  Run saved(monomorph::detail::program_of<Base>()), pure(monomorph::detail::program_of<PureBf16>());
+  Run saved(training_program<Base>()), pure(training_program<PureBf16>());
   saved.save(folder.path());
   const std::string message = error_of([&] { pure.restore(folder.path()); });
   CHECK(contains(message, "[RUN-04]"));
@@ -143,7 +141,7 @@ TEST_CASE("a run does not go on with parameters of another dtype, which is named
 
 TEST_CASE("a run does not go on with another model, and the field that differs is named") {
   const TemporaryFolder folder;
-  Run saved(monomorph::detail::program_of<Base>()), wider(monomorph::detail::program_of<Wider>());
+  Run saved(training_program<Base>()), wider(training_program<Wider>());
   saved.save(folder.path());
   const std::string message = error_of([&] { wider.restore(folder.path()); });
   CHECK(contains(message, "[RUN-04]"));

@@ -1,6 +1,7 @@
 // The step on a device whose kernels run later than they are called, in a memory of its own: the same bits as on a CPU,
 // and not one access of the host to that memory but copies.
 #include "support/recording_device.hpp"
+#include "numerics/inference_check.hpp"
 #include "numerics/preferences.hpp"
 #include "numerics/schedule_recipes.hpp"
 #include "numerics/teacher.hpp"
@@ -9,7 +10,6 @@
 #include "support/adamw_update.hpp"
 #include "support/catch.hpp"
 #include "support/forked_child.hpp"
-#include "support/one_sequence.hpp"
 #include "support/tensors.hpp"
 
 #include <monomorph/core/type_name.hpp>
@@ -57,11 +57,12 @@ struct Trained {
   friend bool operator==(const Trained&, const Trained&) = default;
 };
 
-/// What three steps of two micro-batches leave, with an evaluation between them and some tokens that are decoded.
+/// What three steps of two micro-batches leave, with an evaluation between them and, where it generates, some tokens
+/// that are decoded.
 /// @param timing of copies between memory spaces
-template <Recipe R> Trained trained(int levels, Timing timing = Timing::at_once) {
+template <Recipe R, bool generates> Trained trained(int levels, Timing timing = Timing::at_once) {
   const auto communicator = one_rank();
-  train::GeneratingStep<R> step(*communicator, micro_batch, 3, levels, {}, timing);
+  StepThat<R, generates> step(*communicator, micro_batch, 3, levels, {}, timing);
   const auto hparams = PolicyHparams::of<typename R::optimizer::Hparams>();
   if constexpr (has_teacher<objective_of<R>>) give_teacher(step);
   Trained trained;
@@ -76,23 +77,28 @@ template <Recipe R> Trained trained(int levels, Timing timing = Timing::at_once)
   }
   trained.hash = hash_on_host(step, step.parameters()) ^ hash_on_host(step, step.gradients()) << 1 ^
                  hash_on_host(step, step.optimizer_state()) << 2;
-  OneSequence decoder(step, R::model.context_length);
-  for (const int token : {1, 2, 3}) trained.losses.push_back(decoder.feed(token)[0]);
+  if constexpr (generates) {
+    OneSequence decoder(step, R::model.context_length);
+    for (const int token : {1, 2, 3}) trained.losses.push_back(decoder.feed(token)[0]);
+  }
   return trained;
 }
 
-template <class R> void check_same() {
+/// @tparam generates for one recipe of each model and precision: decoders know neither an optimizer nor what is kept
+/// for backward
+template <class R, bool generates = false> void check_same() {
   CAPTURE(monomorph::type_name<typename R::checkpointing>(), monomorph::type_name<typename R::optimizer>(),
           monomorph::type_name<typename R::precision>());
   for (const int levels : {0, tree_levels}) {
     CAPTURE(levels);
     const std::int64_t before = Recorder::the().recorded();
-    CHECK(trained<On<R, recorder::Device>>(levels) == trained<R>(levels));
+    const Trained expected = trained<R, generates>(levels);
+    CHECK(trained<On<R, recorder::Device>, generates>(levels) == expected);
     CHECK(Recorder::the().recorded() > before);
   }
 }
 template <class R> void check_policies() {
-  check_same<R>();
+  check_same<R, true>();
   check_same<With<R, checkpointing::EveryBlock>>();
   check_same<With<R, checkpointing::RecomputeCheap>>();
   check_same<OptimizedBy<R, Muon>>();
@@ -100,21 +106,21 @@ template <class R> void check_policies() {
 }
 
 /// What waits in the host's memory comes and goes in its turn, however early or late copies are.
-template <class Offloaded, class R> void check_offloaded() {
+template <class Offloaded, class R, bool generates = false> void check_offloaded() {
   CAPTURE(monomorph::type_name<typename Offloaded::checkpointing>(),
           monomorph::type_name<typename Offloaded::optimizer>(), monomorph::type_name<typename Offloaded::precision>());
-  const Trained expected = trained<R>(0);
+  const Trained expected = trained<R, generates>(0);
   for (const Timing timing : {Timing::at_once, Timing::late}) {
     CAPTURE(static_cast<int>(timing));
-    CHECK(trained<On<Offloaded, recorder::Device>>(0, timing) == expected);
+    CHECK(trained<On<Offloaded, recorder::Device>, generates>(0, timing) == expected);
   }
 }
 template <class R> void check_host_memory() {
   using checkpointing::Offload;
   using optim::HostState;
-  check_offloaded<With<R, Offload<>>, R>();
+  check_offloaded<With<R, Offload<>>, R, true>();
   check_offloaded<With<R, Offload<checkpointing::RecomputeCheap>>, R>();
-  check_offloaded<OptimizedBy<R, HostState<optim::AdamW>>, R>();
+  check_offloaded<OptimizedBy<R, HostState<optim::AdamW>>, R, true>();
   check_offloaded<OptimizedBy<R, HostState<Muon>>, OptimizedBy<R, Muon>>();
   check_offloaded<OptimizedBy<R, HostState<optim::Bf16State<optim::AdamW>>>,
                   OptimizedBy<R, optim::Bf16State<optim::AdamW>>>();
@@ -128,16 +134,16 @@ TEST_CASE("a step that runs behind the host gives the same bits: head of its own
   check_policies<InBf16<llama_like>>();
 }
 TEST_CASE("a step that runs behind the host gives the same bits: low-rank adapters") {
-  check_same<Adapted<InBf16<llama_like>>>();
-  check_same<InNf4<Adapted<InBf16<llama_like>>>>();
+  check_same<Adapted<InBf16<llama_like>>, true>();
+  check_same<InNf4<Adapted<InBf16<llama_like>>>, true>();
 }
 TEST_CASE("a step that runs behind the host gives the same bits: mixture of experts") {
-  check_same<Mixed<llama_like>>();
+  check_same<Mixed<llama_like>, true>();
   check_same<With<Mixed<llama_like>, checkpointing::EveryBlock>>();
 }
 TEST_CASE("a step that runs behind the host gives the same bits: soft caps") {
-  check_same<Capped<llama_like>>();
-  check_same<Capped<InBf16<gpt2_like>>>();
+  check_same<Capped<llama_like>, true>();
+  check_same<Capped<InBf16<gpt2_like>>, true>();
 }
 TEST_CASE("a step that runs behind the host gives the same bits: other objectives, and arithmetic of one's own") {
   check_same<OptimizedBy<llama_like, optim::Lion>>();

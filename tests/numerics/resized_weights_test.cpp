@@ -3,6 +3,7 @@
 #include "fixtures/weights/recipes/gpt2.hpp"
 #include "numerics/changed_weights.hpp"
 #include "runtime/files/checkpoint_metadata.hpp"
+#include "support/training_program.hpp"
 #include "weights_check.hpp"
 
 namespace monomorph {
@@ -32,7 +33,7 @@ train::WeightsHparams choices(train::VocabularyRows vocabulary, train::PositionR
 
 /// The fixture `gpt2` in a recipe with other rows, and the values that its step then has.
 template <Recipe R> Tensors resized(const train::WeightsHparams& choices) {
-  const train::RecipeProgram recipe = detail::program_of<R>();
+  const train::RecipeProgram recipe = training_program<R>();
   const auto opened = train::open_weights(fixture("gpt2"), recipe, train::facts_that_training_changes());
   train::check_tensors(*opened.source, recipe, choices);
   const auto communicator = one_rank();
@@ -41,7 +42,7 @@ template <Recipe R> Tensors resized(const train::WeightsHparams& choices) {
   return values_of(step.parameters());
 }
 template <Recipe R> std::string refusal_of_resizing(const train::WeightsHparams& choices) {
-  const train::RecipeProgram recipe = detail::program_of<R>();
+  const train::RecipeProgram recipe = training_program<R>();
   const auto opened = train::open_weights(fixture("gpt2"), recipe, train::facts_that_training_changes());
   return error_of([&] { train::check_tensors(*opened.source, recipe, choices); });
 }
@@ -51,7 +52,7 @@ template <Recipe R> Tensors initial() {
 }
 /// Of weights elsewhere, in the recipe of the fixture `gpt2`.
 std::string refusal_of_tables(const std::string& path, const train::WeightsHparams& choices) {
-  const train::RecipeProgram recipe = detail::program_of<recipes::gpt2>();
+  const train::RecipeProgram recipe = training_program<recipes::gpt2>();
   return error_of([&] {
     const auto opened = train::open_weights(path, recipe, train::facts_that_training_changes());
     train::check_tensors(*opened.source, recipe, choices);
@@ -156,7 +157,7 @@ TEST_CASE("a table that has other rows than are said beside it is refused, whate
 TEST_CASE("a checkpoint whose table has other rows than its recipe says is refused") {
   const TemporaryFolder folder;
   const std::string checkpoint =
-      train::import_weights(detail::program_of<recipes::gpt2>(), fixture("gpt2"), folder / "imported").checkpoint;
+      train::import_weights(training_program<recipes::gpt2>(), fixture("gpt2"), folder / "imported").checkpoint;
   CHECK(refusal_of_tables(checkpoint, choices(zero, interpolated)) == "(no error)");
   auto metadata = runtime::read_checkpoint_metadata(checkpoint);
   metadata.recipe_facts.at("model.vocab_size") = "65";

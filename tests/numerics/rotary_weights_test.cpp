@@ -5,6 +5,7 @@
 #include "fixtures/weights/recipes/llama_yarn_options.hpp"
 #include "fixtures/weights/recipes/qwen3_yarn.hpp"
 #include "support/error_of.hpp"
+#include "support/training_program.hpp"
 #include "train/weights/layers_fact.hpp"
 #include "weights_check.hpp"
 
@@ -87,7 +88,7 @@ TEST_CASE("Llama with every option of YaRN travels") {
 TEST_CASE("Qwen3 with YaRN travels") { check_travels<recipes::qwen3_yarn>("qwen3_yarn"); }
 
 TEST_CASE("a run may start with another scaling, which is said by name, and an import may not") {
-  train::RecipeProgram recipe = detail::program_of<recipes::llama>();
+  train::RecipeProgram recipe = training_program<recipes::llama>();
   DecoderSpec scaled = recipes::llama::model;
   scaled.rotary.linear.factor = 2.5;
   recipe.model = &scaled;
@@ -194,7 +195,7 @@ TEST_CASE("of the text of layers what shapes parameters stays, and runs that dif
 TEST_CASE("a run may start with other windows, rotary positions and balance of experts in layers, and an import not") {
   const TemporaryFolder folder;
   const auto with_layers = [](const std::vector<train::LayerKind>& layers) {
-    train::RecipeProgram recipe = detail::program_of<recipes::llama>();
+    train::RecipeProgram recipe = training_program<recipes::llama>();
     std::ranges::find(recipe.policies, "layers", &train::Fact::name)->value = layers_text(layers);
     return recipe;
   };

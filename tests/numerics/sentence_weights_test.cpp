@@ -2,6 +2,7 @@
 // tests/fixtures/sentence_transformers/README.md says what they are.
 #include "fixtures/sentence_transformers/recipes/last_of_roberta.hpp"
 #include "fixtures/sentence_transformers/recipes/mean_of_bert.hpp"
+#include "support/training_program.hpp"
 #include "weights_check.hpp"
 
 #include <monomorph/train/inference/embedder.hpp>
@@ -41,7 +42,7 @@ struct projected_bert : recipes::mean_of_bert {
 template <Recipe R> void check_embeddings(const std::string& checkpoint, const std::string& folder) {
   const auto communicator = one_rank();
   train::Step<R> step(*communicator, train::Embedder::texts_at_once, 1);
-  train::restore_run(checkpoint, detail::program_of<R>(), step, false);
+  train::restore_run(checkpoint, training_program<R>(), step, false);
   const auto tokenizer = data::read_tokenizer(folder + "/tokenizer.json");
   train::Embedder embedder(step, *tokenizer, R::model.context_length, 2);
   const Json expected = json_of(folder + "/expected.json");
@@ -60,7 +61,7 @@ template <Recipe R> std::string refusal(const std::string& name, auto change) {
   const TemporaryFolder folder;
   std::filesystem::copy(sentence_fixture(name), folder / "model", std::filesystem::copy_options::recursive);
   change(folder / "model/");
-  return error_of([&] { train::import_weights(detail::program_of<R>(), folder / "model", folder / "imported"); });
+  return error_of([&] { train::import_weights(training_program<R>(), folder / "model", folder / "imported"); });
 }
 void change_nothing(const std::string&) {}
 
@@ -68,7 +69,7 @@ void change_nothing(const std::string&) {}
 
 TEST_CASE("a BERT of sentence-transformers makes the embeddings that it makes there, and travels") {
   using R = recipes::mean_of_bert;
-  const train::RecipeProgram recipe = detail::program_of<R>();
+  const train::RecipeProgram recipe = training_program<R>();
   const std::string there = sentence_fixture("mean_of_bert");
   const TemporaryFolder folder;
   const auto imported = train::import_weights(recipe, there, folder / "imported");
@@ -89,7 +90,7 @@ TEST_CASE("a BERT of sentence-transformers makes the embeddings that it makes th
 TEST_CASE(
     "a RoBERTa of sentence-transformers with a projection makes the embeddings that it makes there, and travels") {
   using R = recipes::last_of_roberta;
-  const train::RecipeProgram recipe = detail::program_of<R>();
+  const train::RecipeProgram recipe = training_program<R>();
   const std::string there = sentence_fixture("last_of_roberta");
   const TemporaryFolder folder;
   const auto imported = train::import_weights(recipe, there, folder / "imported");
@@ -120,7 +121,7 @@ TEST_CASE("an encoder that makes other embeddings than sentence-transformers say
   CHECK(refusal<first_of_bert>("mean_of_bert", forget_modules) == "(no error)");
   CHECK(contains(refusal<projected_bert>("mean_of_bert", forget_modules), "projection.weight is missing"));
 
-  const auto opened = train::open_weights(sentence_fixture("mean_of_bert"), detail::program_of<first_of_bert>(),
+  const auto opened = train::open_weights(sentence_fixture("mean_of_bert"), training_program<first_of_bert>(),
                                           train::facts_that_training_changes());
   REQUIRE(opened.notes.size() == 3);  // with what it leaves out
   CHECK(contains(opened.notes[0], "model.pooling is mean there, and first here"));
@@ -133,7 +134,7 @@ TEST_CASE("what sentence-transformers does with texts before the model sees them
   write_bytes(folder / "model/config_sentence_transformers.json",
               R"({"prompts": {"query": "ask: "}, "default_prompt_name": "query"})");
   const auto imported =
-      train::import_weights(detail::program_of<recipes::mean_of_bert>(), folder / "model", folder / "imported");
+      train::import_weights(training_program<recipes::mean_of_bert>(), folder / "model", folder / "imported");
   REQUIRE(without_dropout(imported.notes).size() == 3);
   CHECK(imported.notes.size() == 6);  // the dropout of the table, of attention and of what blocks add
   CHECK(contains(imported.notes[0], "to 12 tokens, and they have up to 16 here"));

@@ -6,9 +6,9 @@
 
 #include <monomorph/objective/distillation.hpp>
 #include <monomorph/runtime/comm/world.hpp>
-#include <monomorph/train/commands/run_recipe.hpp>
 
 #include "fixtures/weights/recipes/gpt2.hpp"
+#include "support/training_program.hpp"
 
 namespace monomorph::testing {
 namespace {
@@ -33,7 +33,7 @@ train::Hparams from_fixture(const train::RecipeProgram& recipe) {
 
 /// What a run says of its teacher, when it begins, or is gone on with from a state that knows of so much.
 template <Recipe R> std::vector<std::string> said_of_teacher(train::RunState& state, bool is_resumed) {
-  const train::RecipeProgram recipe = detail::program_of<R>();
+  const train::RecipeProgram recipe = training_program<R>();
   const auto communicator = one_rank();
   train::Step<R> step(*communicator, 1, 1);
   step.take_teacher();
@@ -46,7 +46,7 @@ bool has(const std::vector<std::string>& lines, const std::string& part) {
 }  // namespace
 
 TEST_CASE("a teacher with fewer learned positions than its student is refused, with what to do about teachers") {
-  const train::RecipeProgram recipe = detail::program_of<taught<2 * of_teacher>>();
+  const train::RecipeProgram recipe = training_program<taught<2 * of_teacher>>();
   const std::string refused = error_of([&] { train::check_teacher(recipe, from_fixture(recipe)); });
   CAPTURE(refused);
   CHECK(refused.starts_with("[WEIGHTS-09]"));
@@ -57,7 +57,7 @@ TEST_CASE("a teacher with fewer learned positions than its student is refused, w
 }
 
 TEST_CASE("a teacher with more learned positions is asked with the first ones") {
-  const train::RecipeProgram recipe = detail::program_of<taught<of_teacher / 2>>();
+  const train::RecipeProgram recipe = training_program<taught<of_teacher / 2>>();
   const std::vector<std::string> notes = train::check_teacher(recipe, from_fixture(recipe));
   CHECK(has(notes, "model.context_length"));
   train::RunState state;

@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 #include "support/error_of.hpp"
 #include "support/hugging_face.hpp"
+#include "support/training_program.hpp"
 #include "train/run/weights/import_weights.hpp"
 #include "train/run/weights/special_tokens.hpp"
 #include "train/weights/export_folder.hpp"
@@ -11,7 +12,6 @@
 #include "train/weights/special_token_ids.hpp"
 
 #include <monomorph/runtime/comm/world.hpp>
-#include <monomorph/train/commands/run_recipe.hpp>
 #include <monomorph/train/run/saving/run_checkpoint.hpp>
 
 #include <map>
@@ -101,7 +101,7 @@ void check_travels(const std::string& name, const std::string& differs = "", boo
     if (differs.empty()) return notes.empty();
     return notes.size() == 1 && contains(notes.front(), differs);
   };
-  const train::RecipeProgram recipe = detail::program_of<R>();
+  const train::RecipeProgram recipe = training_program<R>();
   const train::FolderModel there = train::read_folder_model(fixture(name));
   const train::Family* const asked = &train::family_for(recipe) == there.family ? nullptr : there.family;
   const ExportsFolder folder(name);

@@ -15,6 +15,7 @@
 #include "fixtures/weights/recipes/qwen3_options.hpp"
 #include "fixtures/weights/recipes/roberta_options.hpp"
 #include "numerics/continues_check.hpp"
+#include "support/training_program.hpp"
 
 namespace monomorph {
 namespace {
@@ -40,7 +41,7 @@ template <Recipe R> void check_decoder(const std::string& name) {
 TEST_CASE("GPT-2 with squared ReLU travels") { check_decoder<recipes::gpt2_relu2>("gpt2_relu2"); }
 // transformers 5 takes no such Llama: load_exports.py loads this one.
 TEST_CASE("Llama whose heads do not divide its width travels as a Mistral") {
-  const train::RecipeProgram recipe = detail::program_of<undivided>();
+  const train::RecipeProgram recipe = training_program<undivided>();
   const ExportsFolder folder("undivided");
   Model<undivided> model, restored;
   train::save_run(folder / "run", {}, recipe, train::default_hparams(recipe.hparams), {.step = 1, .samples = 1}, {},

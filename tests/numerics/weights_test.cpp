@@ -10,6 +10,7 @@
 #include "fixtures/weights/recipes/qwen3.hpp"
 #include "numerics/changed_weights.hpp"
 #include "support/ranks.hpp"
+#include "support/training_program.hpp"
 #include "train/run/weights/export_gguf.hpp"
 #include "train/run/weights/open_together.hpp"
 #include "train/run/weights/start_weights.hpp"
@@ -70,7 +71,7 @@ TEST_CASE("Mixtral travels") { check_travels<recipes::mixtral>("mixtral"); }
 
 TEST_CASE("a mixture that Mixtral's files can't express is refused by the name of what it has") {
   const auto check = [](const std::string& feature, auto change) {
-    train::RecipeProgram recipe = detail::program_of<recipes::mixtral>();
+    train::RecipeProgram recipe = training_program<recipes::mixtral>();
     MixtureSpec mixture = *recipe.layers.front().mixture;
     change(mixture);
     recipe.layers.front().mixture = &mixture;
@@ -83,13 +84,13 @@ TEST_CASE("a mixture that Mixtral's files can't express is refused by the name o
   check("experts.normalize is false", [](MixtureSpec& mixture) { mixture.normalize = false; });
   check("experts.bias_rate is 0.001", [](MixtureSpec& mixture) { mixture.bias_rate = 0.001; });
 
-  train::RecipeProgram dense_below = detail::program_of<recipes::mixtral>();
-  dense_below.layers.push_back(detail::program_of<recipes::llama>().layers.front());
+  train::RecipeProgram dense_below = training_program<recipes::mixtral>();
+  dense_below.layers.push_back(training_program<recipes::llama>().layers.front());
   check_refused(dense_below, "layers with different MLPs or experts");
 }
 
 TEST_CASE("a run may start from a folder of experts with a capacity that its files know nothing of, and says so") {
-  train::RecipeProgram recipe = detail::program_of<recipes::mixtral>();
+  train::RecipeProgram recipe = training_program<recipes::mixtral>();
   MixtureSpec mixture = *recipe.layers.front().mixture;
   mixture.capacity_factor = 1.25;
   recipe.layers.front().mixture = &mixture;
@@ -111,7 +112,7 @@ TEST_CASE("adapters that lie beside a model are told, and without a model how th
     write_bytes(folder / file, read_bytes(fixture("mixtral") + "/" + file));
   CHECK(train::find_weights(folder.path()) == folder.path());
   const auto opened =
-      train::open_weights(folder.path(), detail::program_of<recipes::mixtral>(), train::facts_that_training_changes());
+      train::open_weights(folder.path(), training_program<recipes::mixtral>(), train::facts_that_training_changes());
   REQUIRE(opened.notes.size() == 1);
   CHECK(contains(opened.notes.front(), "adapters that lie beside the model"));
 }
@@ -129,7 +130,7 @@ TEST_CASE("of an expert that is missing, or of another width, the file is told")
     runtime::write_safetensors(folder / "model.safetensors", tensors, {});
     write_bytes(folder / "config.json", read_bytes(fixture("mixtral") + "/config.json"));
     return error_of(
-        [&] { train::import_weights(detail::program_of<recipes::mixtral>(), folder.path(), folder / "imported"); });
+        [&] { train::import_weights(training_program<recipes::mixtral>(), folder.path(), folder / "imported"); });
   };
   const std::string missing = refusal([](auto&) { return false; });
   CHECK(missing.starts_with("[WEIGHTS-09]"));
@@ -165,9 +166,8 @@ TEST_CASE("an expert in NF4, and a matrix that a folder holds transposed, are re
     return error_of([&] { train::open_weights(folder.path(), recipe, train::facts_that_training_changes()); });
   };
   for (const std::string& refused :
-       {refusal(detail::program_of<recipes::mixtral>(), "mixtral",
-                "model.layers.1.block_sparse_moe.experts.2.w1.weight"),
-        refusal(detail::program_of<recipes::gpt2>(), "gpt2", "transformer.h.1.mlp.c_proj.weight")}) {
+       {refusal(training_program<recipes::mixtral>(), "mixtral", "model.layers.1.block_sparse_moe.experts.2.w1.weight"),
+        refusal(training_program<recipes::gpt2>(), "gpt2", "transformer.h.1.mlp.c_proj.weight")}) {
     CAPTURE(refused);
     CHECK(refused.starts_with("[WEIGHTS-07]"));
     CHECK((contains(refused, "experts.2.w1.weight") || contains(refused, "h.1.mlp.c_proj.weight")));
@@ -177,7 +177,7 @@ TEST_CASE("an expert in NF4, and a matrix that a folder holds transposed, are re
 }
 
 TEST_CASE("what Hugging Face's files can't express is refused by its name") {
-  const train::RecipeProgram llama_program = detail::program_of<recipes::llama>();
+  const train::RecipeProgram llama_program = training_program<recipes::llama>();
   const auto check = [&](const std::string& feature, auto change) {
     train::RecipeProgram recipe = llama_program;
     change(recipe);
@@ -217,10 +217,10 @@ TEST_CASE("a width that heads do not divide is a Mistral's or a Qwen's, and refu
     CHECK(train::config_of(train::family_for(recipe), train::portable_model(recipe)).at("sliding_window").is_null());
   };
   const auto as_it_is = [](DecoderSpec&) {};
-  check(detail::program_of<recipes::llama>(), "llama", "mistral", as_it_is);
-  check(detail::program_of<recipes::llama>(), "llama", "", [](DecoderSpec& model) { model.bias = {}; });
-  check(detail::program_of<recipes::gpt2>(), "gpt2", "", as_it_is);
-  train::RecipeProgram qwen3 = detail::program_of<recipes::qwen3>();
+  check(training_program<recipes::llama>(), "llama", "mistral", as_it_is);
+  check(training_program<recipes::llama>(), "llama", "", [](DecoderSpec& model) { model.bias = {}; });
+  check(training_program<recipes::gpt2>(), "gpt2", "", as_it_is);
+  train::RecipeProgram qwen3 = training_program<recipes::qwen3>();
   DecoderSpec undivided = *qwen3.model;
   undivided.n_heads = 5, undivided.n_kv_heads = 1;
   qwen3.model = &undivided;
@@ -241,14 +241,14 @@ TEST_CASE("files of the bare model, with the constants of older versions and a s
   runtime::write_safetensors(folder / "model.safetensors", tensors, {});
   write_bytes(folder / "config.json", read_bytes(fixture("gpt2") + "/config.json"));
 
-  const train::RecipeProgram recipe = detail::program_of<recipes::gpt2>();
+  const train::RecipeProgram recipe = training_program<recipes::gpt2>();
   const auto imported = train::import_weights(recipe, folder.path(), folder / "imported");
   train::export_folder(recipe, imported.checkpoint, folder / "exported", {});
   CHECK(contents_of(folder / "exported") == contents_of(fixture("gpt2")));
 }
 
 TEST_CASE("a second copy of a tied table must be one, number by number") {
-  const train::RecipeProgram recipe = detail::program_of<recipes::gpt2>();
+  const train::RecipeProgram recipe = training_program<recipes::gpt2>();
   const auto said_of = [&](auto change) {
     ChangedWeights changed("gpt2");
     auto& copy = changed.tensors["lm_head.weight"] = changed.tensors["transformer.wte.weight"];
@@ -290,7 +290,7 @@ TEST_CASE("a second copy of a tied table must be one, number by number") {
 
 TEST_CASE("a file's pages are let go while a table is read, of a folder as of a checkpoint") {
   constexpr std::int64_t rows = std::int64_t{1} << 19, bytes = rows * 32 * 4;  // 64 MiB
-  const train::RecipeProgram recipe = detail::program_of<recipes::gpt2>();
+  const train::RecipeProgram recipe = training_program<recipes::gpt2>();
   ChangedWeights large("gpt2");
   large.tensors["transformer.wte.weight"].resize_rows(rows);
   large.config["vocab_size"] = rows;
@@ -312,7 +312,7 @@ TEST_CASE("a file's pages are let go while a table is read, of a folder as of a 
 }
 
 TEST_CASE("an export says which of its numbers are not finite, and which have become so by its dtype") {
-  const train::RecipeProgram recipe = detail::program_of<recipes::gpt2>();
+  const train::RecipeProgram recipe = training_program<recipes::gpt2>();
   const auto warnings_of = [&](const std::string& checkpoint, const std::string& output, DType dtype) {
     std::vector<std::string> warnings;
     train::export_folder(recipe, checkpoint, output,
@@ -363,7 +363,7 @@ TEST_CASE("what ranks hold that is not finite is counted once, whether others ha
 }
 
 TEST_CASE("all ranks open the weights that rank 0 finds, and are told of those that have others there") {
-  const train::RecipeProgram recipe = detail::program_of<recipes::gpt2>();
+  const train::RecipeProgram recipe = training_program<recipes::gpt2>();
   const TemporaryFolder folder;
   const std::string run = folder / "imported",
                     checkpoint = train::import_weights(recipe, fixture("gpt2"), run).checkpoint;

@@ -41,11 +41,14 @@ PARTS = {"memory": (0, 1, ["memory"]),
          "ranks, any order": ranks("FullShard", "any_order"),
          "ranks, fixed tree": ranks("FullShard", "fixed_tree"),
          "replicas of two ranks": ranks("HybridShard", "any_order", n_ranks=4),
+         "ranks, all on the host": ranks("DeepOnHost", "any_order"),
+         "ranks that reduce once a step": ranks("ReduceOncePerStep", "any_order"),
          "matrices in turns": ranks("MuonFullShard", "any_order"),
          "pairs of texts": ranks("PairsFullShard", "any_order"),
          "a teacher": ranks("TaughtFullShard", "any_order")}
 RECORDED_PARTS = {"recorded steps": (0, 1, ["recorded"]),
-                  "recorded steps of ranks": ranks("FullShard", "fixed_tree", device="recorded")}
+                  "recorded steps of ranks": ranks("FullShard", "fixed_tree", device="recorded"),
+                  "recorded steps of ranks, all on the host": ranks("DeepOnHost", "any_order", device="recorded")}
 
 
 def environments(n_ranks):

@@ -12,12 +12,14 @@ namespace covering {
 
 using GpuStrategies =
     std::tuple<sharding::Replicate, sharding::ShardOptimizer, sharding::ShardGradOp, sharding::FullShard,
-               sharding::HybridShard<2>, sharding::HybridShardGradOp<2>, sharding::HostParameters<sharding::FullShard>>;
+               sharding::HybridShard<2>, sharding::HybridShardGradOp<2>, sharding::HostParameters<sharding::FullShard>,
+               sharding::ReduceOncePerStep<sharding::FullShard>>;
 using GpuPrecisions = std::tuple<Fp32, Bf16Mixed, Bf16Pure, Fp16Mixed, Fp8Mixed>;
 using GpuCheckpointing =
     std::tuple<KeepAll, EveryBlock, Selective<Recompute{.activation = true, .qkv = true, .attention = true}>,
                Offload<RecomputeCheap>>;
-using GpuOptimizers = std::tuple<AdamW, Averaged<Lion>, ByClass<Muon, AdamW>, HostState<Bf16State<Sgd>>>;
+using GpuOptimizers =
+    std::tuple<AdamW, Averaged<Lion>, ByClass<Muon, AdamW>, HostState<Bf16State<Sgd>>, ByClass<Bf16Muon, Lion>>;
 static_assert(gpu_levels[gpu_strategy] == std::tuple_size_v<GpuStrategies>);
 static_assert(gpu_levels[gpu_precision] == std::tuple_size_v<GpuPrecisions>);
 static_assert(gpu_levels[gpu_checkpointing] == std::tuple_size_v<GpuCheckpointing>);
@@ -41,9 +43,18 @@ using GpuObjectives =
     std::tuple<OfNextToken<n_blocks>, OfMaskedTokens<n_blocks>, OfPreferences<n_blocks>, OfTeacher<n_blocks>>;
 static_assert(gpu_levels[gpu_objective] == std::tuple_size_v<GpuObjectives<2>>);
 
+/// In matrices that both families have.
+template <class R> struct LowRankBeside : R {
+  using finetuning = finetuning::LowRank<LowRankSpec{
+      .rank = 4, .alpha = 6, .dropout = 0.2, .targets = {.key = true, .output = true, .up = true, .down = true}}>;
+};
+template <class R> using GpuLayers = std::tuple<R, LowRankBeside<R>, InNf4<LowRankBeside<R>>, WithExperts<R, dropless>>;
+
 template <GpuRow row>
-using BaseOfRow =
+using DenseOfRow =
     OfShortRows<std::tuple_element_t<row[gpu_objective], GpuObjectives<row[gpu_checkpointing] == 3 ? 3 : 2>>>;
+template <GpuRow row> using BaseOfRow = std::tuple_element_t<row[gpu_layers], GpuLayers<DenseOfRow<row>>>;
+static_assert(gpu_levels[gpu_layers] == std::tuple_size_v<GpuLayers<Llama>>);
 
 }  // namespace covering
 

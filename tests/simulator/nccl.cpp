@@ -1,22 +1,59 @@
 // The functions of NCCL that the backend calls, as the simulator has them: each rank is a process with a GPU of its
 // own, and what GPUs would send each other goes through a mailbox. A collective is two operations of its stream: one
 // sends this rank's part and leaves NaNs where the result will be, and the other one, which runs when all parts have
-// come, writes the result. So nothing waits within a call, and other streams go on.
+// come, writes the result. So nothing waits within a call, and other streams go on. As communicators that do not block
+// may, it is done with some calls only later, when it is asked again how they went.
 #include <nccl.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "simulator/mailbox.hpp"
 #include "simulator/simulator.hpp"
+
+/// What NCCL has begun behind a call, and ends when it was asked a few times how it goes.
+class InProgress {
+ public:
+  bool goes_on() const {
+    const std::lock_guard lock(mutex_);
+    return end_ != nullptr;
+  }
+  void begin(std::function<ncclResult_t()> end) {
+    const std::lock_guard lock(mutex_);
+    end_ = std::move(end);
+    n_looks_ = 0;
+    caller_ = std::this_thread::get_id();
+  }
+  /// What GPUs are given is given by the thread that asked for it: the simulator knows one.
+  ncclResult_t look() {
+    std::function<ncclResult_t()> end;
+    {
+      const std::lock_guard lock(mutex_);
+      if (end_ == nullptr) return ncclSuccess;
+      if (std::this_thread::get_id() != caller_ || ++n_looks_ < looks_until_end) return ncclInProgress;
+      end = std::exchange(end_, nullptr);
+    }
+    return end();
+  }
+
+ private:
+  static constexpr int looks_until_end = 2;
+  mutable std::mutex mutex_;
+  std::function<ncclResult_t()> end_;
+  int n_looks_ = 0;
+  std::thread::id caller_;
+};
 
 struct ncclComm {
   monomorph::simulator::Mailbox mailbox;
@@ -24,6 +61,8 @@ struct ncclComm {
   std::atomic<bool> has_begun = false, is_aborted = false;
   bool shares_a_gpu = false;
   std::int64_t n_calls = 0;  ///< of collectives
+  InProgress in_progress;
+  std::shared_ptr<int> recorded = std::make_shared<int>();  ///< which graphs have that have its collectives
   // They are counted where they run, as a graph runs one call again and again.
   std::int64_t n_collectives = 0;                ///< of which this rank has sent its part
   std::vector<std::int64_t> n_sent, n_received;  ///< messages that have begun, by the other rank
@@ -179,16 +218,32 @@ void receive_parts(const ncclComm& communicator, const Collective& call) {
 
 ncclResult_t result_of(Status status) { return status == Status::success ? ncclSuccess : ncclUnhandledCudaError; }
 
-ncclResult_t call(ncclComm* to, cudaStream_t stream, Collective call) {
-  if (!to->has_begun) return ncclInvalidUsage;
-  if (to->is_aborted) return ncclInvalidUsage;
-  const Communicator communicator = shared(to);
-  if (communicator->n_calls++ >= calls_before_failure && goes_wrong("calling")) return ncclInternalError;
+/// Calls NCCL is done with at once, and every fifth from the first one on later: nothing else may be asked of the
+/// communicator before.
+ncclResult_t begin(ncclComm& communicator, std::function<ncclResult_t()> give) {
+  if (!communicator.has_begun || communicator.is_aborted) return ncclInvalidUsage;
+  if (communicator.in_progress.goes_on()) end("NCCL is called while a call of the same communicator is in progress");
+  const std::int64_t number = communicator.n_calls++;
+  if (number >= calls_before_failure && goes_wrong("calling")) return ncclInternalError;
   ++gpu().counts().collectives;
-  gpu().give(stream, "NCCL's sending", [=] { send_part(*communicator, call); });
-  return result_of(gpu().give(
-      stream, "NCCL's receiving", [=] { receive_parts(*communicator, call); },
-      [=] { return parts_have_come(*communicator); }));
+  if (number % 5 != 0) return give();
+  communicator.in_progress.begin(std::move(give));
+  return ncclInProgress;
+}
+
+/// For what becomes a part of a graph.
+std::shared_ptr<int> recorded_with(const ncclComm& communicator, cudaStream_t stream) {
+  return stream->capture ? communicator.recorded : nullptr;
+}
+
+ncclResult_t call(ncclComm* to, cudaStream_t stream, Collective call) {
+  return begin(*to, [=, communicator = shared(to)] {
+    const std::shared_ptr<int> recorded = recorded_with(*communicator, stream);
+    gpu().give(stream, "NCCL's sending", [=] { send_part(*communicator, call); });
+    return result_of(gpu().give(
+        stream, "NCCL's receiving", [=, held = recorded] { receive_parts(*communicator, call); },
+        [=] { return parts_have_come(*communicator); }));
+  });
 }
 
 /// Messages of a group, which go on at the same time.
@@ -253,20 +308,20 @@ void exchange_received(const ncclComm& communicator, const std::vector<Numbered>
 ncclResult_t give_group() {
   if (group.empty()) return ncclSuccess;
   ncclComm* const to = group.front().communicator;
-  if (to->is_aborted) return ncclInvalidUsage;
   const cudaStream_t stream = group.front().stream;
-  const Communicator communicator = shared(to);
   const auto messages = std::make_shared<std::vector<Numbered>>();  // the second operation has the first one's numbers
   for (const Message& message : std::exchange(group, {})) {
     if (message.communicator != to || message.stream != stream)
       end("the simulated NCCL knows groups of one communicator and stream; teach it, in tests/simulator");
     messages->push_back({message, {}});
   }
-  ++gpu().counts().collectives;
-  gpu().give(stream, "NCCL's sending", [=] { exchange_sent(*communicator, *messages); });
-  return result_of(gpu().give(
-      stream, "NCCL's receiving", [=] { exchange_received(*communicator, *messages); },
-      [=] { return exchange_is_ready(*communicator, *messages); }));
+  return begin(*to, [=, communicator = shared(to)] {
+    const std::shared_ptr<int> recorded = recorded_with(*communicator, stream);
+    gpu().give(stream, "NCCL's sending", [=] { exchange_sent(*communicator, *messages); });
+    return result_of(gpu().give(
+        stream, "NCCL's receiving", [=, held = recorded] { exchange_received(*communicator, *messages); },
+        [=] { return exchange_is_ready(*communicator, *messages); }));
+  });
 }
 
 ncclResult_t add_message(const Message& message) {
@@ -311,12 +366,16 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t communicator, ncclResult_t* error)
     communicator->shares_a_gpu = std::ranges::adjacent_find(devices) != devices.end();
     *error = communicator->shares_a_gpu ? ncclInvalidUsage : ncclSuccess;
     communicator->has_begun = !communicator->shares_a_gpu;
+  } else {
+    *error = communicator->in_progress.look();
   }
   return ncclSuccess;
 }
 
+/// As NCCL does, it waits until no graph has collectives of the communicator any more.
 ncclResult_t ncclCommAbort(ncclComm_t communicator) {
   communicator->is_aborted = true;
+  while (communicator->recorded.use_count() > 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   return ncclSuccess;
 }
 ncclResult_t ncclCommDestroy(ncclComm_t communicator) {
@@ -324,7 +383,11 @@ ncclResult_t ncclCommDestroy(ncclComm_t communicator) {
   std::erase_if(communicators(), [&](const Communicator& each) { return each.get() == communicator; });
   return ncclSuccess;
 }
-ncclResult_t ncclCommFinalize(ncclComm_t) { return ncclSuccess; }
+ncclResult_t ncclCommFinalize(ncclComm_t communicator) {
+  if (communicator->in_progress.goes_on()) end("NCCL is to finalize a communicator of which a call is in progress");
+  communicator->in_progress.begin([] { return ncclSuccess; });
+  return ncclInProgress;
+}
 
 const char* ncclGetErrorString(ncclResult_t result) {
   switch (result) {

@@ -5,9 +5,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
+#include <cmath>
 #include <csignal>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "simulator/mailbox.hpp"
@@ -26,6 +30,12 @@ ncclResult_t error_of(ncclComm_t communicator) {
   ncclResult_t error = ncclSuccess;
   ncclCommGetAsyncError(communicator, &error);
   return error;
+}
+
+/// How a call ends, which NCCL may be done with behind it.
+ncclResult_t settled(ncclResult_t result, ncclComm_t communicator) {
+  while (result == ncclInProgress) result = error_of(communicator);
+  return result;
 }
 
 /// @param device of the rank
@@ -75,6 +85,14 @@ struct Pair {
     gpu().take_races();
   }
   bool begin() const { return error_of(ranks[0]) == ncclSuccess && error_of(ranks[1]) == ncclSuccess; }
+  /// The call has ended well, at once or behind it.
+  void end(int rank, ncclResult_t result) const { CHECK(settled(result, ranks[rank]) == ncclSuccess); }
+  void gather(int rank) const {
+    end(rank, ncclAllGather(sent[rank], received[rank], 4, ncclFloat32, ranks[rank], streams[rank]));
+  }
+  void add_up(int rank) const {
+    end(rank, ncclAllReduce(sent[rank], received[rank], 4, ncclFloat32, ncclSum, ranks[rank], streams[rank]));
+  }
   std::vector<float> result(int rank, int n) const {
     std::vector<float> numbers(static_cast<std::size_t>(n));
     cudaMemcpyAsync(numbers.data(), received[rank], sizeof(float) * n, cudaMemcpyDefault, streams[rank]);
@@ -106,22 +124,20 @@ std::string said_by(const std::function<void()>& act) {
 TEST_CASE("ranks of the simulated NCCL gather, add up and exchange") {
   const Pair pair;
   REQUIRE(pair.begin());
-  for (int rank : {0, 1})
-    ncclAllGather(pair.sent[rank], pair.received[rank], 4, ncclFloat32, pair.ranks[rank], pair.streams[rank]);
+  for (int rank : {0, 1}) pair.gather(rank);
   for (int rank : {0, 1}) CHECK(pair.result(rank, 8) == std::vector<float>{1, 1, 1, 1, 2, 2, 2, 2});
   for (int rank : {0, 1})
-    ncclReduceScatter(pair.received[rank], pair.received[rank] + 4 * rank, 4, ncclFloat32, ncclSum, pair.ranks[rank],
-                      pair.streams[rank]);
+    pair.end(rank, ncclReduceScatter(pair.received[rank], pair.received[rank] + 4 * rank, 4, ncclFloat32, ncclSum,
+                                     pair.ranks[rank], pair.streams[rank]));
   CHECK(pair.result(0, 8) == std::vector<float>{2, 2, 2, 2, 2, 2, 2, 2});
   CHECK(pair.result(1, 8) == std::vector<float>{1, 1, 1, 1, 4, 4, 4, 4});
-  for (int rank : {0, 1})
-    ncclAllReduce(pair.sent[rank], pair.received[rank], 4, ncclFloat32, ncclSum, pair.ranks[rank], pair.streams[rank]);
+  for (int rank : {0, 1}) pair.add_up(rank);
   for (int rank : {0, 1}) CHECK(pair.result(rank, 4) == std::vector<float>{3, 3, 3, 3});
   for (int rank : {0, 1}) {
     ncclGroupStart();
     ncclSend(pair.sent[rank], 16, ncclUint8, 1 - rank, pair.ranks[rank], pair.streams[rank]);
     ncclRecv(pair.received[rank], 16, ncclUint8, 1 - rank, pair.ranks[rank], pair.streams[rank]);
-    ncclGroupEnd();
+    pair.end(rank, ncclGroupEnd());
   }
   for (int rank : {0, 1}) CHECK(pair.result(rank, 4) == std::vector<float>(4, static_cast<float>(2 - rank)));
   CHECK(gpu().take_races().empty());
@@ -130,8 +146,7 @@ TEST_CASE("ranks of the simulated NCCL gather, add up and exchange") {
 TEST_CASE("what is used while its collective is under way is a race") {
   const Pair pair;
   REQUIRE(pair.begin());
-  for (int rank : {0, 1})
-    ncclAllGather(pair.sent[rank], pair.received[rank], 4, ncclFloat32, pair.ranks[rank], pair.streams[rank]);
+  for (int rank : {0, 1}) pair.gather(rank);
   cudaMemsetAsync(pair.sent[0], 0, 4, pair.streams[1]);
   cudaMemsetAsync(pair.received[0] + 7, 0, 4, pair.streams[1]);
   for (int rank : {0, 1}) cudaStreamSynchronize(pair.streams[rank]);
@@ -146,14 +161,13 @@ TEST_CASE("ranks that call different collectives, and ranks that wait for each o
   REQUIRE(pair.begin());
   CHECK(contains(said_by([&] {
                    gpu().set_time_limit(std::chrono::seconds(1));
-                   ncclAllGather(pair.sent[0], pair.received[0], 4, ncclFloat32, pair.ranks[0], pair.streams[0]);
+                   pair.gather(0);
                    cudaStreamSynchronize(pair.streams[0]);
                  }),
                  "simulator: deadlock: the host waits for stream"));
   CHECK(contains(said_by([&] {
-                   ncclAllGather(pair.sent[0], pair.received[0], 4, ncclFloat32, pair.ranks[0], pair.streams[0]);
-                   ncclAllReduce(pair.sent[1], pair.received[1], 4, ncclFloat32, ncclSum, pair.ranks[1],
-                                 pair.streams[1]);
+                   pair.gather(0);
+                   pair.add_up(1);
                  }),
                  " where another one calls all-"));
 }
@@ -161,11 +175,48 @@ TEST_CASE("ranks that call different collectives, and ranks that wait for each o
 TEST_CASE("an aborted communicator lets what waits for others go") {
   const Pair pair;
   REQUIRE(pair.begin());
-  ncclAllGather(pair.sent[0], pair.received[0], 4, ncclFloat32, pair.ranks[0], pair.streams[0]);
+  pair.gather(0);
   ncclCommAbort(pair.ranks[0]);
   CHECK(cudaStreamSynchronize(pair.streams[0]) == cudaSuccess);
   CHECK(ncclAllGather(pair.sent[0], pair.received[0], 4, ncclFloat32, pair.ranks[0], pair.streams[0]) ==
         ncclInvalidUsage);
+}
+
+TEST_CASE("of a call that is in progress the stream has nothing before it was asked about, and then all of it") {
+  const Pair pair;
+  REQUIRE(pair.begin());
+  const auto gather = [&](int rank) {
+    return ncclAllGather(pair.sent[rank], pair.received[rank], 4, ncclFloat32, pair.ranks[rank], pair.streams[rank]);
+  };
+  for (int rank : {0, 1}) CHECK(gather(rank) == ncclInProgress);
+  CHECK(std::isnan(pair.result(0, 1)[0]));  // as it was allocated
+  CHECK(contains(said_by([&] { gather(0); }), "while a call of the same communicator is in progress"));
+  std::thread([&] { CHECK(error_of(pair.ranks[0]) == ncclInProgress); }).join();
+  for (int rank : {0, 1}) pair.end(rank, ncclInProgress);
+  CHECK(pair.result(0, 8) == std::vector<float>{1, 1, 1, 1, 2, 2, 2, 2});
+  CHECK(gather(0) == ncclSuccess);
+}
+
+TEST_CASE("an abort ends when no graph has the communicator's collectives any more") {
+  const Pair pair;
+  REQUIRE(pair.begin());
+  cudaStreamBeginCapture(pair.streams[0], cudaStreamCaptureModeThreadLocal);
+  pair.gather(0);
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t recorded = nullptr;
+  CHECK(cudaStreamEndCapture(pair.streams[0], &graph) == cudaSuccess);
+  cudaGraphInstantiate(&recorded, graph, 0);
+  cudaGraphDestroy(graph);
+  std::atomic<bool> has_ended = false;
+  std::thread abort([&] {
+    ncclCommAbort(pair.ranks[0]);
+    has_ended = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  CHECK_FALSE(has_ended);
+  cudaGraphExecDestroy(recorded);
+  abort.join();
+  CHECK(has_ended);
 }
 
 TEST_CASE("a rank of a mailbox that ends is missed, unless it says that it leaves") {

@@ -33,6 +33,13 @@ template <class Strategy> struct ByMuon : Sharded<Small<gpt2_like, 6>, Strategy>
   using optimizer = optim::ByClass<optim::Muon, optim::AdamW>;
 };
 
+/// What has so many blocks that most of it waits on the host.
+template <class Strategy> using Deep = Sharded<Small<gpt2_like, 4>, Strategy>;
+struct OnHost : Deep<sharding::HostParameters<sharding::FullShard>> {
+  using checkpointing = monomorph::checkpointing::Offload<monomorph::checkpointing::RecomputeCheap>;
+  using optimizer = optim::HostState<optim::AdamW>;
+};
+
 template <Recipe R> void train(const Task& task) {
   Simulator::the().set_schedule(task.schedule);
   const World world = connect(time_limit_of_ranks());
@@ -54,6 +61,12 @@ bool train(std::string_view device, std::string_view strategy, const Task& task)
     train<OnGpu<Sharded<Small<gpt2_like>, sharding::FullShard>>>(task);
   else if (strategy == "HybridShard")
     train<OnGpu<Sharded<Small<gpt2_like>, sharding::HybridShard<2>>>>(task);
+  else if (strategy == "ReduceOncePerStep")
+    train<OnGpu<Sharded<Small<gpt2_like>, sharding::ReduceOncePerStep<sharding::FullShard>>>>(task);
+  else if (strategy == "DeepReplicate")
+    train_on<Deep<sharding::Replicate>>(device, task);
+  else if (strategy == "DeepOnHost")
+    train<OnGpu<OnHost>>(task);
   else if (strategy == "ReducedInBf16")
     train<OnGpu<ReducedInBf16<Sharded<Small<gpt2_like>, sharding::FullShard>>>>(task);
   else if (strategy == "Fp8Replicate")

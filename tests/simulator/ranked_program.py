@@ -118,29 +118,51 @@ def check_collectives(gpu, hparams, data, folder):
         fail(f"check --collectives of GPUs that add up wrong ends with {result.returncode}: {result.stdout}{result.stderr}")
 
 
-def check_killed_rank(gpu, hparams, data, folder):
+def start_ranks(words, of_rank_1=None):
+    """Two processes, of which rank 0 serves what they leave notes in.   of_rank_1: what its environment has besides"""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    output = folder / "killed"
-    words = train_equally.command(gpu, hparams, data, output, "run.steps=100000", "checkpoint.every=100000",
-                                  "failure.rank_timeout=20")
-    ranks = [subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                              env={**os.environ, "RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_RANK": str(rank),
-                                   "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)})
-             for rank in range(2)]
+    return [subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                             env={**os.environ, "RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_RANK": str(rank),
+                                  "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port),
+                                  **(of_rank_1 or {} if rank == 1 else {})})
+            for rank in range(2)]
+
+
+def check_failing_gpu(gpu, hparams, data, folder, what, of_rank_1, code, said, said_by_rank_0, kept):
+    """The GPU of rank 1 refuses memory or has a fault: each rank ends with a line, and the checkpoints before are whole."""
+    output = folder / what.replace(" ", "_")
+    ranks = start_ranks(train_equally.command(gpu, hparams, data, output, "failure.rank_timeout=20"), of_rank_1)
+    errors = [rank.communicate(timeout=PATIENCE_S)[1] for rank in ranks]
+    lines = [[line for line in text.splitlines() if line.startswith("[")] for text in errors]
+    if ranks[1].returncode != code or len(lines[1]) != 1 or not all(text in lines[1][0] for text in said):
+        fail(f"{what}: rank 1 ends with {ranks[1].returncode}: {errors[1]}")
+    if ranks[0].returncode == 0 or len(lines[0]) != 1 or not all(text in lines[0][0] for text in said_by_rank_0):
+        fail(f"{what}: rank 0 ends with {ranks[0].returncode}: {errors[0]}")
+    checkpoints = output / "checkpoints"
+    found = sorted(path.name for path in checkpoints.iterdir()) if checkpoints.exists() else []
+    if found != kept:
+        fail(f"{what}: there are the checkpoints {found}, and not {kept}")
+
+
+def check_killed_rank(gpu, hparams, data, folder, victim):
+    output = folder / f"killed_{victim}"
+    ranks = start_ranks(train_equally.command(gpu, hparams, data, output, "run.steps=100000", "checkpoint.every=100000",
+                                              "failure.rank_timeout=20"))
     end = time.monotonic() + PATIENCE_S
     metrics = output / "metrics.jsonl"
     while not metrics.exists() or metrics.read_text().count("\n") < 3:
         if time.monotonic() > end or ranks[0].poll() is not None:
             fail("two ranks take no steps")
         time.sleep(0.1)
-    ranks[1].send_signal(signal.SIGKILL)
-    errors = ranks[0].communicate(timeout=PATIENCE_S)[1]
+    ranks[victim].send_signal(signal.SIGKILL)
+    survivor = ranks[1 - victim]
+    errors = survivor.communicate(timeout=PATIENCE_S)[1]
     lines = [line for line in errors.splitlines() if "[RANK-11]" in line]
-    said = [" among ranks 0, 1, in step ", "rank 1"]
-    if ranks[0].returncode != 1 or len(lines) != 1 or not all(text in lines[0] for text in said):
-        fail(f"a rank whose other one was killed ends with {ranks[0].returncode}: {errors}")
+    said = [" among ranks 0, 1, in step ", f"no word from rank {victim}; see what became of rank {victim}"]
+    if survivor.returncode != 1 or len(lines) != 1 or not all(text in lines[0] for text in said):
+        fail(f"a rank whose other one was killed ends with {survivor.returncode}: {errors}")
 
 
 def main():
@@ -154,7 +176,8 @@ def main():
         check_shared_gpu(gpu, hparams, data, folder)
         check_collectives(gpu, hparams, data, folder)
         check_trace(gpu, hparams, data, folder)
-        check_killed_rank(gpu, hparams, data, folder)
+        for victim in (1, 0):  # rank 0 serves what the ranks leave their notes in
+            check_killed_rank(gpu, hparams, data, folder, victim)
 
 
 main()

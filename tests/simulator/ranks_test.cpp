@@ -84,6 +84,24 @@ TEST_CASE("GPUs that share gradients have the losses of a CPU, and the bits of o
 TEST_CASE("GPUs that share all have the losses of a CPU, and the bits of one GPU in the fixed tree") {
   check_strategy("FullShard", {2, 4});
 }
+TEST_CASE(
+    "GPUs that share all and reduce once a step have the losses of a CPU, and the bits of one GPU in the fixed tree") {
+  check_strategy("ReduceOncePerStep", {2});
+}
+TEST_CASE(
+    "GPUs that share all and keep it on the host have the losses of a CPU, and in the fixed tree the bits of one") {
+  const auto steps_on = [](const string& device, const string& strategy, int ranks, const string& order) {
+    return steps_of(ranks, command(device, strategy, order, "late", 0, n_compared_steps));
+  };
+  const std::vector<string> cpu = steps_on("cpu", "DeepReplicate", 1, "fixed_tree"),
+                            one = steps_on("gpu", "DeepReplicate", 1, "fixed_tree");
+  CHECK(losses_of(cpu).back() < losses_of(cpu).front());
+  CHECK(worst_difference(one, cpu) < 1e-6);
+  CHECK(steps_on("recorded", "DeepOnHost", 2, "fixed_tree") == one);
+  CHECK(steps_on("gpu", "DeepOnHost", 4, "fixed_tree") == one);
+  CHECK(worst_difference(steps_on("recorded", "DeepOnHost", 2, "any_order"), cpu) < 1e-6);
+  check_schedules("DeepOnHost", "any_order", {20, 21}, "recorded");
+}
 namespace {
 
 struct Way {

@@ -2,7 +2,7 @@
 """Random schedules of streams, by the number: the same bits in all of them, and no race.
 
 schedules.py <build folder> [--schedules N] [--raced N] [--recipes N] [--ranks N...] [--rank-schedules N] [--without-waits N] [--first-seed N] [--jobs N] [--report FILE]
-- N schedules over the recipes of the covering set (the first so many; with --recipes 0 ranks alone are tried), steps recorded and not, each of which must leave the bits
+- N schedules over the recipes of the covering set (so many from all over it; with --recipes 0 ranks alone are tried), steps recorded and not, each of which must leave the bits
   of the late one; and N of each recipe, recorded and not, in which kernels report what they read and write, so that races are
   found that do not show in bits;
 - steps of each sharding strategy on so many ranks, recorded and not, in the fixed tree, each in so many schedules, which must
@@ -26,7 +26,10 @@ sys.path.insert(0, str(ROOT / "bench"))
 from machine import machine  # noqa: E402
 
 HOW = {"gpu": "kernel by kernel", "recorded": "recorded"}
-STRATEGIES = {"Replicate": 1, "ShardOptimizer": 1, "ShardGradOp": 1, "FullShard": 1, "HybridShard": 4}  # and ranks at least
+# By strategy the ranks that it takes at least, and the strategy whose steps on one GPU it must have.
+STRATEGIES = {"Replicate": (1, "Replicate"), "ShardOptimizer": (1, "Replicate"), "ShardGradOp": (1, "Replicate"),
+              "FullShard": (1, "Replicate"), "ReduceOncePerStep": (1, "Replicate"), "HybridShard": (4, "Replicate"),
+              "DeepOnHost": (1, "DeepReplicate")}
 STEPS, MICRO_BATCHES = 3, 8
 RACED_RANKS = 2
 WITH_WAITS = "fp64, activations and state on the host, Lion"  # where streams wait for copies both ways
@@ -75,7 +78,9 @@ def covering_set(pool, build, seeds, n_schedules, n_raced, n_recipes):
     if n_recipes == 0:
         return []
     recipes = subprocess.run([build / "simulated_schedules"], capture_output=True, text=True, check=True).stdout.splitlines()
-    recipes = recipes[:n_recipes]
+    if n_recipes is not None:
+        every = max(1, len(recipes) // n_recipes)
+        recipes = recipes[every // 2::every][:n_recipes]
     each = -(-n_schedules // (len(recipes) * len(HOW)))
     tasks = [(recipe, device, [(build / program, recipe, device, seeds.take(n), n)
                                for program, n in (("simulated_schedules", each), ("raced_schedules", n_raced)) if n])
@@ -107,19 +112,25 @@ def table_of_ranks(pool, build, seeds, ranks, n):
     def arguments(device, strategy, schedule, seed):
         return [device, strategy, "fixed_tree", schedule, str(seed), str(STEPS), str(MICRO_BATCHES)]
 
-    expected = steps_of(build / "simulated_rank", 1, arguments("gpu", "Replicate", "late", 0))
-    if not isinstance(expected, list) or len(expected) != STEPS:
-        sys.exit(f"schedules.py: one GPU does not train: {expected}")
-    cells = [(strategy, device, number) for strategy, least in STRATEGIES.items() for device in HOW for number in ranks if number >= least]
+    expected = {}
+    for _, like in STRATEGIES.values():
+        if like in expected:
+            continue
+        expected[like] = steps_of(build / "simulated_rank", 1, arguments("gpu", like, "late", 0))
+        if not isinstance(expected[like], list) or len(expected[like]) != STEPS:
+            sys.exit(f"schedules.py: one GPU does not train: {expected[like]}")
+    cells = [(strategy, device, number) for strategy, (least, _) in STRATEGIES.items() for device in HOW for number in ranks
+             if number >= least]
 
     def right_of(cell, first):
         strategy, device, number = cell
         program = build / ("raced_rank" if number == RACED_RANKS else "simulated_rank")
         found = [steps_of(program, number, arguments(device, strategy, "random", first + i)) for i in range(n)]
+        right = expected[STRATEGIES[strategy][1]]
         for each in found:
-            if each != expected:
+            if each != right:
                 print(f"{strategy} of {number} ranks, {HOW[device]}: {each}", flush=True)
-        return sum(each == expected for each in found)
+        return sum(each == right for each in found)
 
     return dict(zip(cells, pool.map(right_of, cells, [seeds.take(n) for _ in cells])))
 

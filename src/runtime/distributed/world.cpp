@@ -82,9 +82,10 @@ std::optional<std::vector<int>> World::notify_and_wait(const std::string& word, 
     if (rank() > 0) store_->set(fmt::format("{}/{}", known, rank()), std::to_string(nobody));
     std::erase_if(others, [&](int other) { return std::ranges::count(*silent, other) > 0; });
     if (rank() == 0) await_notes(*store_, known, others, nobody, 2 * patience);
-  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): whatever c10d throws, the store has gone with the
-  }                                  // rank that served it; what was learnt before holds
-  return silent;
+  } catch (const std::exception&) {  // whatever c10d throws, the store has gone with the process that served it
+    if (!silent && place_.rank_0_serves && rank() != 0) return {{0}};
+  }
+  return silent;  // what was learnt before holds
 }
 
 World::World(World&&) noexcept = default;
@@ -123,7 +124,11 @@ World connect(std::chrono::milliseconds time_limit) {
                                       (serves ? distributed::server_descriptors(launch->size) : 0));
   const auto store = distributed::Store::tcp(launch->host, launch->port, serves, time_limit);
   return {distributed::rendezvous(store.under("monomorph/"), launch->rank, launch->size, time_limit),
-          {launch->rank, launch->size, launch->local_rank, launch->local_size},
+          {.rank = launch->rank,
+           .size = launch->size,
+           .local_rank = launch->local_rank,
+           .local_size = launch->local_size,
+           .rank_0_serves = !launch->served_by_launcher},
           launch->host,
           time_limit};
 }

@@ -18,6 +18,7 @@ class Store;
 struct RankPlace {
   int rank = 0, size = 1;
   int local_rank = 0, local_size = 1;
+  bool rank_0_serves = false;  ///< what all ranks read and write lies in the process of rank 0, not in a launcher's
 };
 
 /// The ranks of a run.
@@ -56,7 +57,8 @@ class World {
   std::string take(const std::string& key, int from) const;
   /// Leaves a note of this rank under `word`, and waits for those of the other ranks, but not longer than `patience`.
   /// @param expected_silent is not waited for; nor, if it has left a note, whom it expected to be silent, and so on
-  /// @return the ranks that have left none; absent if the store does not answer
+  /// @return the ranks that have left none; rank 0 if it serves the store and that does not answer; absent if nothing
+  /// of a launcher's that serves it answers
   std::optional<std::vector<int>> notify_and_wait(const std::string& word, std::optional<int> expected_silent,
                                                   std::chrono::milliseconds patience) const;
 

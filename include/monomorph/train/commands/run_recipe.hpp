@@ -120,12 +120,11 @@ template <Recipe R> constexpr MakeObserver observer_maker() {
 }
 
 /// A step for either purpose: its schedule is compiled once.
-template <Recipe R>
-train::GeneratingStep<R>* new_step(Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed,
-                                   int tree_levels, const PolicyHparams& objective, plan::Purpose purpose) {
-  return new train::GeneratingStep<R>(communicator, micro_batch, seed, tree_levels,
-                                      objective.as<typename objective_of<R>::Hparams>(), Transfers::Timing::at_once,
-                                      purpose);
+template <Recipe R, class StepOf>
+StepOf* new_step(Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed, int tree_levels,
+                 const PolicyHparams& objective, plan::Purpose purpose) {
+  return new StepOf(communicator, micro_batch, seed, tree_levels, objective.as<typename objective_of<R>::Hparams>(),
+                    Transfers::Timing::at_once, purpose);
 }
 
 template <class Objective> constexpr auto prepare_of() -> decltype(train::RecipeProgram::prepare) {
@@ -179,7 +178,8 @@ template <Recipe R> constexpr auto teacher_of() -> decltype(train::RecipeProgram
     return nullptr;
 }
 
-template <Recipe R> train::RecipeProgram program_of() {
+/// @tparam StepOf train::Step<R> for a program that generates nothing, for which no decoder is compiled
+template <Recipe R, class StepOf = train::GeneratingStep<R>> train::RecipeProgram program_of() {
   return {.name = std::string(type_name<experiment_of<R>>()),
           .fingerprint = plan::fingerprint<R>,
           .state_fingerprint = plan::state_fingerprint<R>,
@@ -227,14 +227,15 @@ template <Recipe R> train::RecipeProgram program_of() {
           .make_step = [](Communicator& communicator, std::int64_t micro_batch, std::uint64_t seed, int tree_levels,
                           const PolicyHparams& objective) -> Owned<train::TrainingStep> {
             return Owned<train::TrainingStep>(
-                new_step<R>(communicator, micro_batch, seed, tree_levels, objective, plan::Purpose::training));
+                new_step<R, StepOf>(communicator, micro_batch, seed, tree_levels, objective, plan::Purpose::training));
           },
           .make_inference_model = [](Communicator& communicator, std::int64_t micro_batch,
                                      const PolicyHparams& objective) -> Owned<train::InferenceModel> {
             return Owned<train::InferenceModel>(
-                new_step<R>(communicator, micro_batch, 0, 0, objective, plan::Purpose::inference));
+                new_step<R, StepOf>(communicator, micro_batch, 0, 0, objective, plan::Purpose::inference));
           },
-          .caches_tokens = train::every_layer_decodes<R> && !makes_embeddings<R>,
+          .caches_tokens =
+              std::same_as<StepOf, train::GeneratingStep<R>>&& train::every_layer_decodes<R> && !makes_embeddings<R>,
           .observer = std::string(observer_name<R>()),
           .make_observer = observer_maker<R>()};
 }
