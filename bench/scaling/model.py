@@ -28,9 +28,29 @@ class Prediction:
     recompute: str
 
 
+class Refused(Exception):
+    """A table that no predictions can be made of, and why."""
+
+
+# What a row must have, and what it may leave empty.
+REQUIRED = ("source", "model", "gpu", "gpus_per_node", "gpus", "micro_batches", "sharding", "program",
+            "tokens_per_s_per_gpu")
+OPTIONAL = ("network", "micro_batch", "recompute")
+
+
 def read_rows(table: pathlib.Path) -> list[dict]:
     with table.open() as file:
-        return list(csv.DictReader(file))
+        reader = csv.DictReader(file)
+        rows = list(reader)
+    missing = [column for column in REQUIRED + OPTIONAL if column not in (reader.fieldnames or [])]
+    if missing:
+        raise Refused(f"{table}: no column {', '.join(missing)}; a table has {', '.join(REQUIRED)}; and, which a row may "
+                      f"leave empty, {', '.join(OPTIONAL)}")
+    for number, row in enumerate(rows, start=1):
+        empty = [column for column in REQUIRED if not (row[column] or "").strip()]
+        if empty:
+            raise Refused(f"{table}, row {number}: a row must have {', '.join(empty)}")
+    return rows
 
 
 def error(row: dict, prediction: Prediction) -> float:
@@ -49,9 +69,16 @@ class Model:
         self.process.stdin.write("\n".join(lines) + "\nend\n")
         self.process.stdin.flush()
         predictions = []
+        refusals = []
         while line := self.process.stdout.readline().strip():
+            row = len(predictions) + len(refusals)
+            if line.startswith("refused "):
+                refusals.append(f"row {row + 1}: {line.removeprefix('refused ')}")
+                continue
             *numbers, fits, micro_batch, recompute = line.split()
             predictions.append(Prediction(*map(float, numbers), fits == "1", int(micro_batch), recompute))
+        if refusals:
+            raise Refused("\n".join(refusals))
         return predictions
 
     def errors(self, rows: list[dict], constants: dict[str, float]) -> list[float]:

@@ -4,7 +4,8 @@
 //       <recompute: none, cheap, half, all or least> <program>
 //   end
 // and answers each run with a line: tokens/s of a GPU, seconds of a step, exposed seconds, GiB of a rank, whether it
-// fits, the micro-batch, and what is recomputed; and the end with an empty line.
+// fits, the micro-batch, and what is recomputed; one that it does not understand with "refused <why>"; and the end with
+// an empty line.
 #include "published_run.hpp"
 
 #include <iostream>
@@ -34,17 +35,20 @@ PublishedRun read_run(std::istream& in) {
   PublishedRun run;
   in >> run.model >> run.gpu >> run.network >> run.gpus_per_node >> run.gpus >> run.micro_batch >> run.micro_batches >>
       run.sharding >> run.recompute >> run.program;
-  if (!in) throw std::runtime_error("bad line");
+  if (!in) throw std::runtime_error("a number is missing, or is none");
   if (run.recompute == "least") run.recompute.clear();
   return run;
 }
 
-void answer(const PublishedRun& run, const Constants& constants) {
+void answer(std::istream& in, const Constants& constants) try {
+  const PublishedRun run = read_run(in);
   const auto [step, micro_batch, recompute] =
       predicted(run, of_program(constants.shared, constants.programs, run.program));
   std::cout << fmt::format("{} {} {} {} {} {} {}\n", step.tokens_per_second, step.step_seconds, step.exposed_seconds,
                            static_cast<double>(monomorph::train::bytes_on_gpu(step.memory)) / (1 << 30),
                            step.fits ? 1 : 0, micro_batch, recompute);
+} catch (const std::exception& e) {
+  std::cout << "refused " << e.what() << '\n';
 }
 
 }  // namespace
@@ -56,7 +60,7 @@ int main() {
     std::string word;
     in >> word;
     if (word == "calibration") constants = read_constants(in);
-    if (word == "run") answer(read_run(in), constants);
+    if (word == "run") answer(in, constants);
     if (word == "end") std::cout << std::endl;
   }
 }

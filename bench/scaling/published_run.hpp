@@ -1,4 +1,5 @@
 #pragma once
+#include "current_scaling.hpp"
 #include "recipes.hpp"
 #include "train/scaling/device_memory.hpp"
 #include "train/scaling/step_prediction.hpp"
@@ -6,6 +7,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -35,15 +37,30 @@ struct Prediction {
 /// Of a micro-batch, where a source does not say: one sequence, or more up to so many.
 inline constexpr std::int64_t assumed_tokens = 8192;
 
-template <class Named> const Named& named(const std::vector<Named>& all, std::string_view name) {
+/// Says which names there are.
+template <class Range, class Name>
+std::runtime_error unknown(std::string_view what, std::string_view name, const Range& all, Name name_of) {
+  std::string known;
+  for (const auto& one : all) known += fmt::format("{}{}", known.empty() ? "" : ", ", std::invoke(name_of, one));
+  return std::runtime_error(fmt::format("no {} \"{}\"; there are {}", what, name, known));
+}
+template <class Named> const Named& named(std::string_view what, const std::vector<Named>& all, std::string_view name) {
   const auto found = std::ranges::find(all, name, &Named::name);
-  if (found == all.end()) throw std::runtime_error(fmt::format("no policy {}", name));
+  if (found == all.end()) throw unknown(what, name, all, &Named::name);
   return *found;
+}
+inline const monomorph::plan::PlannedRecipe& recipe_of(std::string_view model) {
+  const auto& all = planned_recipes();
+  const auto found = all.find(model);
+  if (found == all.end()) throw unknown("model", model, all, [](const auto& entry) { return entry.first; });
+  return found->second;
 }
 
 /// @param shared with rates of FlashAttention-2
 inline monomorph::train::Calibration of_program(monomorph::train::Calibration shared, const Programs& programs,
                                                 std::string_view program) {
+  static constexpr std::string_view words[] = {"eager", "compiled", "fused", "monomorph"};
+  if (std::ranges::find(words, program) == std::end(words)) throw unknown("program", program, words, std::identity{});
   const bool is_eager = program == "eager", is_own = program == "monomorph";
   shared.elementwise = is_eager ? programs.unfused : is_own ? programs.monomorph : programs.fused;
   const double over_flash = is_eager || program == "compiled" ? 1 : cudnn_over_flash;
@@ -59,8 +76,13 @@ inline monomorph::train::PlannedRun planned(const PublishedRun& row, const monom
                  .micro_batch = row.micro_batch,
                  .micro_batches = row.micro_batches,
                  .strategy = {}};
-  if (run.cluster.gpu == nullptr) throw std::runtime_error(fmt::format("no GPU {}", row.gpu));
-  run.strategy.sharding = named(sharding_strategies(row.gpus, row.gpus_per_node), row.sharding).values;
+  if (run.cluster.gpu == nullptr) throw unknown("GPU", row.gpu, gpu_specs(), &GpuSpec::name);
+  const bool has_network = !row.network.empty() && row.network != "-";
+  if (has_network && run.cluster.network == nullptr)
+    throw unknown("network", row.network, network_specs(), &NetworkSpec::name);
+  if (!has_network && row.gpus > row.gpus_per_node)
+    throw std::runtime_error(fmt::format("no network between {} GPUs, {} of them a node", row.gpus, row.gpus_per_node));
+  run.strategy.sharding = named("sharding", sharding_strategies(row.gpus, row.gpus_per_node), row.sharding).values;
   if (run.micro_batch == 0) run.micro_batch = std::max<std::int64_t>(1, assumed_tokens / recipe.trunk->context_length);
   return run;
 }
@@ -71,16 +93,17 @@ inline Prediction predicted(const PublishedRun& row, const monomorph::train::Cal
                                                                          {"cheap", "RecomputeCheap"},
                                                                          {"half", "Fraction<1, 2>"},
                                                                          {"all", "EveryBlock"}};
-  const monomorph::plan::PlannedRecipe& recipe = planned_recipes().at(row.model);
+  const monomorph::plan::PlannedRecipe& recipe = recipe_of(row.model);
+  const monomorph::train::Calibration rounding = with_rounding(calibration, *recipe.trunk, row.model, row.program);
   monomorph::train::PlannedRun run = planned(row, recipe);
   for (const auto& [word, name] : policies) {
     const bool is_tried = row.recompute.empty() && word != "cheap";
     if (row.recompute != word && !is_tried) continue;
-    run.strategy.checkpointing = named(monomorph::train::checkpointing_strategies(), name).values;
-    Prediction found{predict(recipe, run, calibration), run.micro_batch, word};
+    run.strategy.checkpointing = named("checkpointing", monomorph::train::checkpointing_strategies(), name).values;
+    Prediction found{predict(recipe, run, rounding), run.micro_batch, word};
     if (found.step.fits || !is_tried || word == "all") return found;
   }
-  throw std::runtime_error(fmt::format("no recomputation {}", row.recompute));
+  throw unknown("recomputation", row.recompute, policies, &std::pair<std::string, std::string>::first);
 }
 
 }  // namespace bench::published

@@ -58,6 +58,13 @@ struct AllBf16 : Published {
   };
 };
 
+/// In fp8 by a program that scales each tensor by its own greatest magnitude ("current scaling"): what is written, read
+/// and kept is in bf16, and products read tensors that kernels of their own have rounded (current_scaling.hpp).
+constexpr monomorph::plan::PlannedRecipe with_current_scaling(monomorph::plan::PlannedRecipe in_bf16) {
+  in_bf16.product_dtype = monomorph::DType::e4m3;
+  return in_bf16;
+}
+
 /// A recipe of bench/gpu.
 template <class R> struct OnGpu : R { using device = monomorph::device::Cuda; };
 
@@ -153,10 +160,16 @@ inline const std::map<std::string_view, monomorph::plan::PlannedRecipe>& planned
       {"llama2_70b", planned<llama2_70b>()},
       {"llama3_8b", planned<llama3_8b, ReducingFp32>()},
       {"llama3_8b_fp8", planned<llama3_8b, Fp8ReducingFp32>()},
+      {"llama3_8b_fp8_current", with_current_scaling(planned<llama3_8b, ReducingFp32>())},
+      {"llama3_8b_32768_fp8_current", with_current_scaling(planned<lengthened<llama3_8b, 32'768>, ReducingFp32>())},
       {"qwen2_5_0_5b", planned<qwen2_5_0_5b, AllBf16>()},
       {"qwen2_5_1_5b", planned<qwen2_5_1_5b, AllBf16>()},
       {"qwen2_5_3b", planned<qwen2_5_3b, AllBf16>()},
       {"qwen2_5_7b", planned<qwen2_5_7b, AllBf16>()},
+      {"qwen2_5_0_5b_fp8_current", with_current_scaling(planned<qwen2_5_0_5b, AllBf16>())},
+      {"qwen2_5_1_5b_fp8_current", with_current_scaling(planned<qwen2_5_1_5b, AllBf16>())},
+      {"qwen2_5_3b_fp8_current", with_current_scaling(planned<qwen2_5_3b, AllBf16>())},
+      {"qwen2_5_7b_fp8_current", with_current_scaling(planned<qwen2_5_7b, AllBf16>())},
       {"monomorph_124m", planned_on_gpu<bench::gpt2_124m>()},
       {"monomorph_124m_narrow", planned_on_gpu<bench::gpt2_124m_narrow>()},
       {"monomorph_llama_1b", planned_on_gpu<bench::llama_1b>()},

@@ -1,7 +1,18 @@
 #pragma once
 #include "train/scaling/hardware.hpp"
 
+#include <optional>
+
 namespace monomorph::train {
+
+/// What a program that scales each tensor of a block by that tensor's own greatest magnitude moves for fp8: a tensor
+/// must be there in whole before its scale is known, so that kernels of their own read it once more, round it, and
+/// transpose it.
+struct RoundingBytes {
+  double forward_token = 0, backward_token = 0;    ///< of all activations and gradients of a block, for each token
+  double forward_weight = 0, backward_weight = 0;  ///< for each weight of a block, in each micro-batch
+  double gathered_weight = 0;                      ///< a weight of a block as ranks gather it
+};
 
 /// What no data sheet says, for Monomorph's kernels. Fitted to published runs by bench/scaling/run, whose report has
 /// the errors.
@@ -17,6 +28,7 @@ struct Calibration {
   double network = 0;             ///< of a link's bandwidth, that collectives reach
   double hop_seconds = 0;         ///< of a collective's pieces between two nodes
   double shared_hop_seconds = 0;  ///< the same in a network that is shared with many
+  std::optional<RoundingBytes> rounding{};  ///< absent: as Monomorph rounds, by what makes a tensor
 };
 
 /// The committed result of the fit.

@@ -11,11 +11,12 @@ namespace {
 constexpr double giga = 1e9;
 constexpr std::int64_t gib = std::int64_t{1} << 30, gb = 1'000'000'000;
 
-// NVIDIA's data sheets: A100 80GB SXM, H100 SXM, H200 SXM, HGX B200 (an eighth of it). NVLink's figures there add up
-// both directions. The host is reached by PCI Express 4.0 or 5.0 with 16 lanes, 32 or 64 GB/s, of which about four
-// fifths arrive.
+// NVIDIA's data sheets: A100 80GB and 40GB SXM, H100 SXM, H200 SXM, HGX B200 (an eighth of it). NVLink's figures there
+// add up both directions. The host is reached by PCI Express 4.0 or 5.0 with 16 lanes, 32 or 64 GB/s, of which about
+// four fifths arrive.
 constexpr GpuSpec gpus[] = {
     {"a100", "A100", GpuKind::ampere, 1, 80 * gib, 2039 * giga, 300 * giga, 25 * giga},
+    {"a100-40gb", "A100", GpuKind::ampere, 1, 40 * gib, 1555 * giga, 300 * giga, 25 * giga},
     {"h100", "H100", GpuKind::hopper, 1, 80 * gib, 3350 * giga, 450 * giga, 50 * giga},
     {"h200", "H200", GpuKind::hopper, 1, 141 * gb, 4800 * giga, 450 * giga, 50 * giga},
     {"b200", "B200", GpuKind::blackwell, 1, 180 * gb, 8000 * giga, 900 * giga, 50 * giga},

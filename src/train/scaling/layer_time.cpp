@@ -42,6 +42,7 @@ LayerTime::LayerTime(const plan::PlannedRecipe& recipe, const GpuSpec& gpu, cons
       bandwidth_(gpu.memory_bandwidth),
       elementwise_(calibration.elementwise),
       rounds_products_(recipe.product_dtype != recipe.compute_dtype),
+      rounding_(calibration.rounding),
       width_(static_cast<double>(recipe.trunk->d_model)),
       compute_bytes_(static_cast<double>(size_of(recipe.compute_dtype))),
       logit_bytes_(static_cast<double>(size_of(recipe.logits_dtype))) {}
@@ -60,12 +61,16 @@ double LayerTime::elements_per_token(const plan::LayerWork& layer) const {
 
 /// Kernels of their own round weights once forward and once backward, though less is moved where transposes are kept;
 /// in both what attention gives; and backward the two gradients of the residual stream, as they are and transposed. The
-/// rest is rounded by what makes it.
+/// rest is rounded by what makes it. Of another program its RoundingBytes say what is moved.
 LayerTime::Rounding LayerTime::rounding(const plan::LayerWork& layer, double tokens) const {
   if (layer.kind != UnitKind::block || !rounds_products_) return {};
+  const double weights = layer.products / 2;  // two operations for each weight and token
+  if (rounding_)
+    return {moving(tokens * rounding_->forward_token + weights * rounding_->forward_weight),
+            moving(tokens * rounding_->backward_token + weights * rounding_->backward_weight)};
   const double byte = static_cast<double>(size_of(DType::e4m3)), once = compute_bytes_ + byte,
                twice = compute_bytes_ + 2 * byte, of_width = tokens * width_;
-  const double forward = once * (layer.products / 2 + of_width);
+  const double forward = once * (weights + of_width);
   return {moving(forward), moving(forward + 2 * twice * of_width)};
 }
 

@@ -35,6 +35,7 @@ class LayerTime {
   double product_rate_, block_product_rate_, attention_forward_rate_, attention_backward_rate_, bandwidth_,
       elementwise_;
   bool rounds_products_;  ///< of blocks, to fp8
+  std::optional<RoundingBytes> rounding_;
   double width_, compute_bytes_, logit_bytes_;
 };
 

@@ -155,7 +155,9 @@ std::vector<UnitPlan> plan_passes(const plan::PlannedRecipe& model, const Planne
         is_block && checkpointing != nullptr ? checkpointing->recompute(i - model.first_block) : Recompute::nothing;
     const LayerSeconds seconds = time.seconds(unit.work, model.recomputed_work(i, again), tokens);
     unit.forward = slower * seconds.forward, unit.backward = slower * seconds.backward;
-    const double parameters = bytes_of(unit.work.unit_elements, model.compute_dtype);
+    const double parameters = is_block && calibration.rounding
+                                  ? static_cast<double>(unit.work.unit_elements) * calibration.rounding->gathered_weight
+                                  : bytes_of(unit.work.unit_elements, model.compute_dtype);
     unit.gather = collectives.gather(shards, parameters);
     unit.gather_copying = collectives.copying(shards.ranks, parameters);
   }

@@ -28,9 +28,9 @@ TEST_CASE("a GPU is found by the name that its driver has for it, and its memory
   CHECK(find_gpu_of_driver("NVIDIA H100 80GB HBM3", 81'559 * mib)->name == "h100");
   CHECK(find_gpu_of_driver("NVIDIA H200", 143'771 * mib)->name == "h200");
   CHECK(find_gpu_of_driver("NVIDIA A100-SXM4-80GB", 81'920 * mib)->name == "a100");
+  CHECK(find_gpu_of_driver("NVIDIA A100-SXM4-40GB", 40'960 * mib)->name == "a100-40gb");
   CHECK(find_gpu_of_driver("NVIDIA H100 64GB HBM2e", 65'247 * mib)->name == "h100-marenostrum5");
   CHECK(find_gpu_of_driver("NVIDIA H100 96GB HBM3", 97'871 * mib) == nullptr);
-  CHECK(find_gpu_of_driver("NVIDIA A100-SXM4-40GB", 40'960 * mib) == nullptr);  // of another bandwidth
   CHECK(find_gpu_of_driver("NVIDIA H100 PCIe", 81'559 * mib) == nullptr);
   CHECK(find_gpu_of_driver("a GPU that this machine plays", 80'000 * mib) == nullptr);
 }

@@ -58,6 +58,24 @@ TEST_CASE("products of blocks in fp8 take their share of that peak, and what rou
   CHECK(plan::flops_per_token<Llama8bInFp8>().exact == plan::flops_per_token<Llama8b>().exact);
 }
 
+TEST_CASE("another program's kernels that round take what they move, and its ranks gather what they have rounded") {
+  const plan::PlannedRecipe recipe = plan::planned_recipe<Llama8bInFp8>();
+  const PlannedRun one = run_of<Llama8bInFp8>(1), eight = run_of<Llama8bInFp8>(8);
+  Calibration calibrated = calibration(), moving = calibrated;
+  calibrated.rounding = RoundingBytes{.gathered_weight = 2};
+  moving.rounding = RoundingBytes{
+      .forward_token = 3e6, .backward_token = 1e6, .forward_weight = 1, .backward_weight = 4, .gathered_weight = 1};
+  const double tokens = static_cast<double>(one.micro_batches * one.micro_batch * Llama8bInFp8::model.context_length);
+  double bytes = 0;
+  for (int i = 0; i < recipe.n_layers; ++i)
+    if (const plan::LayerWork layer = recipe.layer_work(i); layer.kind == UnitKind::block)
+      bytes += tokens * 4e6 + layer.products / 2 * 5;
+  CHECK(predict(recipe, one, moving).step_seconds - predict(recipe, one, calibrated).step_seconds ==
+        Approx(bytes / one.cluster.gpu->memory_bandwidth));
+  CHECK(predict(recipe, eight, moving).communication_seconds <
+        predict(recipe, eight, calibrated).communication_seconds);
+}
+
 TEST_CASE("collectives take what their number and bytes by the plan take") {
   constexpr int ranks = 64;
   const Cluster on = cluster();
