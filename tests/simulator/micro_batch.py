@@ -25,9 +25,10 @@ OF_STEP = (r"\[GPU-05\] the plan's [^ ]+ [KMG]iB of the GPU's memory must be fre
 N_OF_RECORDING = 6
 
 
-def run(program, hparams, data, output, *settings, refusal=None):
+def run(program, hparams, data, output, *settings, refusal=None, refused_kernel=None):
     """The micro-batch of a run, and the lines that tell why, and that its steps are not recorded; or its exit code and error."""
-    environment = {**os.environ, **({} if refusal is None else {"MONOMORPH_SIMULATOR_REFUSAL": str(refusal)})}
+    refused = {"MONOMORPH_SIMULATOR_REFUSAL": refusal, "MONOMORPH_SIMULATOR_REFUSED_KERNEL": refused_kernel}
+    environment = {**os.environ, **{name: str(n) for name, n in refused.items() if n is not None}}
     command = train_equally.command(program, hparams, data, output, f"batch.global_batch={BATCH}", f"run.steps={STEPS}",
                                     "schedule.warmup_steps=0", *settings)
     result = subprocess.run(command, capture_output=True, text=True, env=environment)
@@ -46,28 +47,41 @@ def expect(what, found, number, reason):
         sys.exit(f"micro_batch.py: {what} must give {number} and say {reason!r}, and gives {found}")
 
 
+def expect_refusal(what, found, beginning, change):
+    """One line, with the plan's parts and a change."""
+    code, error = found
+    if (code != 2 or len(error.splitlines()) != 1 or not re.search(beginning, error) or
+            "; the largest parts of the plan are " not in error or f"; {change}" not in error):
+        sys.exit(f"micro_batch.py: a run to which {what} is refused must end with 2 and a line of {beginning!r}, the plan's parts and "
+                 f"{change!r}, and gives {found}")
+
+
 def check_refusals(gpu, hparams, data, folder):
     """Each allocation of a step is refused in turn: to a micro-batch that was chosen, and to one that was given."""
     for n, beginning in enumerate(OF_STEP):
         expect(f"a GPU that refuses allocation {n}", run(gpu, hparams, data, folder / f"refused_{n}", "batch.micro_batch=auto", refusal=n),
                6, "as the memory for 12 was refused")
         output = folder / f"given_{n}"
-        code, error = run(gpu, hparams, data, output, "batch.micro_batch=4", refusal=n)
-        change = "; change batch.micro_batch to 3, which fits" if "GPU-05" in beginning else "; lower batch.micro_batch, or "
-        if code != 2 or not re.search(beginning, error) or change not in error or "; the largest parts of the plan are " not in error:
-            sys.exit(f"micro_batch.py: a number to which allocation {n} is refused must end with 2 and {beginning}, the plan's parts "
-                     f"and {change!r}, and gives {code, error}")
-        if len(error.splitlines()) != 1:
-            sys.exit(f"micro_batch.py: the refusal of allocation {n} must be one line, and is {error!r}")
+        refused = run(gpu, hparams, data, output, "batch.micro_batch=4", refusal=n)
+        expect_refusal(f"allocation {n}", refused, beginning,
+                       "change batch.micro_batch to 3, which fits" if "GPU-05" in beginning else "lower batch.micro_batch, or ")
         if output.exists():
             sys.exit("micro_batch.py: a run that is refused must leave nothing behind")
     behind = len(OF_STEP) + N_OF_RECORDING
+    recorded = ("batch.micro_batch=auto", "log.every=100")  # a step whose kernels are timed for the log is not
     for n in range(len(OF_STEP), behind):
         expect(f"a recording that is refused allocation {n}",
-               run(gpu, hparams, data, folder / f"unrecorded_{n}", "batch.micro_batch=auto", refusal=n), 12, "steps are not recorded: [GPU-0")
-    last = run(gpu, hparams, data, folder / "behind", "batch.micro_batch=auto", refusal=behind)
+               run(gpu, hparams, data, folder / f"unrecorded_{n}", *recorded, refusal=n), 12, "steps are not recorded: [GPU-0")
+    last = run(gpu, hparams, data, folder / "behind", *recorded, refusal=behind)
     if last[0] != 12 or "not recorded" in last[1]:
         sys.exit(f"micro_batch.py: a run takes more memory than this test knows of: {last}")
+    # The code of a kernel comes to a GPU when that is first started: where a step is made, or in the first one.
+    expect("a GPU without memory for its first kernel",
+           run(gpu, hparams, data, folder / "first_kernel", "batch.micro_batch=auto", refused_kernel=0), 6, "as the memory for 12 was refused")
+    expect_refusal("a kernel", run(gpu, hparams, data, folder / "kernel", "batch.micro_batch=4", refused_kernel=100),
+                   r"\[GPU-05\] the GPU has no memory left for the code of a kernel ", "change batch.micro_batch to 3, which fits")
+    if not (folder / "kernel").exists():
+        sys.exit("micro_batch.py: the kernel that is refused must be one of the first step")
 
 
 def main():

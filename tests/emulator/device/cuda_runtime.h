@@ -22,8 +22,9 @@ enum cudaError_t {  // CUDA's numbers
   cudaErrorIllegalAddress = 700
 };
 inline const char* cudaGetErrorString(cudaError_t status) {
-  return status == cudaErrorIllegalAddress ? "an illegal memory access was encountered"
-                                           : "invalid configuration argument";
+  return status == cudaErrorIllegalAddress     ? "an illegal memory access was encountered"
+         : status == cudaErrorMemoryAllocation ? "out of memory"
+                                               : "invalid configuration argument";
 }
 
 using cudaStream_t = struct CUstream_st*;
