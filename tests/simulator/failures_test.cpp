@@ -63,6 +63,37 @@ TEST_CASE("from the second step on nothing is allocated, and the host waits for 
   check_quiet_steps<OnGpu<OfExperts>>();
 }
 
+TEST_CASE("a step has all its memory when it is made") {
+  Training<InMemory> training;
+  const std::int64_t made = gpu().counts().allocations;
+  training.read(training.take_step());
+  CHECK(gpu().counts().allocations == made);
+}
+
+TEST_CASE("what is refused beside the arena leaves nothing, so that a smaller step may have it") {
+  constexpr std::int64_t tokens = 1 << 20, mebibyte = 1 << 20, shared = 96 * mebibyte;  // more than any step here has
+  constexpr std::int64_t planned =
+      shared + device::Cuda::id_parts * device::Cuda::id_part_bytes(4 * tokens) + device::Cuda::recording_bytes;
+  static_assert(device::Cuda::shared_workspace_bytes(planned, tokens) == shared);
+  const auto reserve = [] { cuda::reserve_memory({}, planned, tokens); };
+  const std::size_t free = gpu().memory().free_gpu_bytes();
+  const char* const refusals[] = {
+      "[GPU-05] 96.0 MiB of the GPU's memory must be free for the workspace of kernels, and ",
+      "[GPU-05] 64.0 MiB of the GPU's memory must be free for token ids, and ",
+      "[GPU-06] 64.0 MiB of the host's memory must be free for CUDA to keep token ids "};
+  for (int n = 0; n < 3; ++n) {
+    CAPTURE(n);
+    gpu().fail_allocation(n);
+    CHECK(contains(error_of(reserve), refusals[n]));
+    CHECK(gpu().memory().free_gpu_bytes() >= free);
+  }
+  CHECK(error_of_steps<InMemory>() == "(no error)");  // which has what it needs, though less was left than there was
+  CHECK(error_of(reserve) == "(no error)");
+  const std::int64_t allocations = gpu().counts().allocations;
+  CHECK(error_of(reserve) == "(no error)");
+  CHECK(gpu().counts().allocations == allocations);
+}
+
 TEST_CASE("a GPU or a host that has not enough memory is one line that says so") {
   error_of_steps<AllOnHost>();  // what a process allocates once is there
   gpu().fail_allocation(0);

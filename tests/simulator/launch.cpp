@@ -12,6 +12,7 @@ cudaError_t emulator::start(cudaStream_t stream, dim3 grid, dim3 block, std::siz
                             std::function<void()> thread) {
   auto& gpu = simulator::Simulator::the();
   ++gpu.counts().kernels;
+  if (gpu.refuses_kernel()) return cudaErrorMemoryAllocation;
   return static_cast<cudaError_t>(static_cast<int>(
       gpu.give(stream, "kernel", [=, thread = std::move(thread)] { run(grid, block, dynamic_bytes, thread); })));
 }

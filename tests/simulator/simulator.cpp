@@ -37,6 +37,7 @@ std::string place_of(const void* caller, std::ptrdiff_t n_calls) {
 Simulator::Simulator() {
   if (const char* const n = std::getenv("MONOMORPH_SIMULATOR_FAULT")) fail_operation(std::atoi(n));
   if (const char* const n = std::getenv("MONOMORPH_SIMULATOR_REFUSAL")) fail_allocation(std::atoi(n));
+  if (const char* const n = std::getenv("MONOMORPH_SIMULATOR_REFUSED_KERNEL")) fail_kernel(std::atoi(n));
   if (const char* const n = std::getenv("MONOMORPH_SIMULATOR_GPUS")) n_gpus_ = std::atoi(n);
   if (const char* const n = std::getenv("MONOMORPH_SIMULATOR_CALLS")) calls_of_place_ = std::atoi(n);
 }

@@ -57,6 +57,8 @@ class Simulator {
   std::vector<std::string> take_races() { return races_.take(); }
   /// The n-th allocation from now on fails, from 0 on, and later ones do not.
   void fail_allocation(int n) { allocations_until_failure_ = n; }
+  /// The n-th kernel from now on is not started, as there is no memory for its code, and later ones are.
+  void fail_kernel(int n) { kernels_until_failure_ = n; }
   /// The n-th operation from now on is a fault, as an access beyond all memory is: it does nothing, those behind it are
   /// dropped, and every call from then on says so.
   void fail_operation(int n) { operations_until_failure_ = n; }
@@ -101,6 +103,7 @@ class Simulator {
   /// Microseconds: every kernel, product, copy and half of a collective takes one, and nothing else takes any.
   std::uint64_t time() const { return time_; }
   std::byte* allocate(std::size_t bytes, Memory::Kind kind);
+  bool refuses_kernel() { return kernels_until_failure_-- == 0; }
   void release(std::byte* memory) { races_.forget(memory, memory_.release(memory)); }
   /// @return the simulator's status
   Status give(CUstream_st* stream, std::string_view what, std::function<void()> run, std::function<bool()> ready = {});
@@ -128,8 +131,9 @@ class Simulator {
     races_.access(begin, bytes, writes);
   }
   /// The environment's MONOMORPH_SIMULATOR_FAULT=<n> is fail_operation(n), MONOMORPH_SIMULATOR_REFUSAL=<n>
-  /// fail_allocation(n) and MONOMORPH_SIMULATOR_GPUS=<n> the number of GPUs, for tests of whole programs. A place that
-  /// waits is told from others by at least MONOMORPH_SIMULATOR_CALLS=<n> calls, one around the other.
+  /// fail_allocation(n), MONOMORPH_SIMULATOR_REFUSED_KERNEL=<n> fail_kernel(n) and MONOMORPH_SIMULATOR_GPUS=<n> the
+  /// number of GPUs, for tests of whole programs. A place that waits is told from others by at least
+  /// MONOMORPH_SIMULATOR_CALLS=<n> calls, one around the other.
   Simulator();
   void run(const Operation& operation);
   void idle(const CUstream_st& stream);
@@ -152,6 +156,7 @@ class Simulator {
   ComputeCapability compute_capability_;
   std::atomic<int> device_ = 0;
   int allocations_until_failure_ = -1, operations_until_failure_ = -1, captures_to_refuse_ = 0;
+  std::int64_t kernels_until_failure_ = -1;
   std::mutex capture_mutex_;            ///< as any thread may ask for an event
   std::shared_ptr<Capture> capture_;    ///< the one that goes on, if one does
   std::vector<CUstream_st*> branches_;  ///< streams on which the branches of graphs run, but for the first

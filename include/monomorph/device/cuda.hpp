@@ -36,9 +36,14 @@ struct Cuda {
   /// and what a recorded step keeps.
   static constexpr std::int64_t workspace_bytes(const PassExtent& of) {
     return larger_of(product_workspace_bytes, attention_workspace_bytes(of)) +
-           id_parts * id_part_bytes(4 * of.batch * of.tokens) + recording_bytes;
+           beside_shared_bytes(of.batch * of.tokens);
+  }
+  /// What kernels take turns with, of what workspace_bytes plans for so many tokens.
+  static constexpr std::int64_t shared_workspace_bytes(std::int64_t planned_bytes, std::int64_t tokens) {
+    return planned_bytes - beside_shared_bytes(tokens);
   }
   static constexpr int id_parts = 4;
+  static constexpr std::int64_t id_bytes = 4;
 
   /// What a recorded step keeps (runtime/cuda/recording.hpp): what the host tells it anew before each run, and the
   /// nodes of its graph. How large those are for CUDA was not measured, so the plan counts a round number.
@@ -71,6 +76,9 @@ struct Cuda {
   }
 
  private:
+  static constexpr std::int64_t beside_shared_bytes(std::int64_t tokens) {
+    return id_parts * id_part_bytes(id_bytes * tokens) + recording_bytes;
+  }
   /// What gradients need: as much as cuDNN asks for, or the number that kernels of ours keep for each query. Forward
   /// kernels of ours need nothing, and those of cuDNN less than products.
   static constexpr std::int64_t attention_workspace_bytes(const PassExtent& of) {

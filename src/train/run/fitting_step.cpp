@@ -12,10 +12,6 @@
 namespace monomorph::train {
 namespace {
 
-bool is_refused_memory(const Error& error) {
-  return error.id() == "ARENA-02" || error.id() == "GPU-05" || error.id() == "GPU-06";
-}
-
 /// What to do about it. Why a system gives less main memory than it has is for its administrator to say, so that no
 /// change is sure to fit; of a device it is known what is free.
 std::string advice(const Error& refusal, const RecipeProgram& recipe, const Hparams& hparams, int ranks) {
@@ -36,7 +32,7 @@ Owned<TrainingStep> make_step(const RecipeProgram& recipe, const Hparams& hparam
   return step;
 } catch (const UsageError& error) {
   if (!is_refused_memory(error)) throw;
-  throw UsageError(error.id(), std::string(error.text()) + "; " + advice(error, recipe, hparams, communicator.size()));
+  throw with_memory_advice(error, recipe, hparams, communicator.size());
 }
 
 /// The step, or why memory was refused.
@@ -54,6 +50,15 @@ Attempt attempt_step(const RecipeProgram& recipe, const Hparams& hparams, Commun
 }
 
 }  // namespace
+
+bool is_refused_memory(const Error& error) {
+  return error.id() == "ARENA-02" || error.id() == "GPU-05" || error.id() == "GPU-06";
+}
+
+UsageError with_memory_advice(const UsageError& refusal, const RecipeProgram& recipe, Hparams hparams, int ranks) {
+  if (!hparams.batch.micro_batch.value) hparams.batch.micro_batch.value = 1;
+  return {refusal.id(), fmt::format("{}; {}", refusal.text(), advice(refusal, recipe, hparams, ranks))};
+}
 
 std::optional<MicroBatchChoice> choose_micro_batch(const RecipeProgram& recipe, const Hparams& hparams,
                                                    const std::optional<std::string>& checkpoint, LaunchedRanks ranks,

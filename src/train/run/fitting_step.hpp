@@ -1,6 +1,7 @@
 #pragma once
 #include "train/describe/micro_batch_choice.hpp"
 
+#include <monomorph/core/error.hpp>
 #include <monomorph/runtime/comm/communicator.hpp>
 
 #include <memory>
@@ -29,5 +30,12 @@ std::optional<MicroBatchChoice> choose_micro_batch_together(const RecipeProgram&
 Owned<TrainingStep> make_fitting_step(const RecipeProgram& recipe, Hparams& hparams,
                                       std::optional<MicroBatchChoice> choice, Communicator& communicator,
                                       std::vector<std::string>& notes);
+
+/// Whether an error says that memory is not there.
+bool is_refused_memory(const Error& error);
+
+/// The same refusal with the plan's largest parts and what to do about it. What the run has taken must be free again.
+/// @param hparams whose micro-batch is that of the step; 1 if none was chosen yet
+UsageError with_memory_advice(const UsageError& refusal, const RecipeProgram& recipe, Hparams hparams, int ranks);
 
 }  // namespace monomorph::train

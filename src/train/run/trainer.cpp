@@ -2,6 +2,7 @@
 
 #include "train/describe/batch_partition.hpp"
 #include "train/describe/run_memory.hpp"
+#include "train/run/fitting_step.hpp"
 #include "train/run/folder/run_ownership.hpp"
 #include "train/run/moving_average.hpp"
 #include "train/run/ranks/config_consistency.hpp"
@@ -41,6 +42,7 @@ class Trainer {
   Trainer(const RecipeProgram& recipe, const World& world, const ParallelGroups& groups, Communicator& communicator,
           std::optional<RunOwnership> ownership, Start start, std::int64_t traced_steps, int argc, char** argv);
   int run();
+  const Hparams& hparams() const { return hparams_; }
   std::string moment() const { return fmt::format("{} {}", moment_.at_what, moment_.step); }  ///< "in step 7"
 
  private:
@@ -423,6 +425,15 @@ void Trainer::advance_save() {
   saver_->advance();
 }
 
+/// The communicator has memory of its own on a device, as for gradients on their way.
+Owned<Communicator> connect_for_run(const RecipeProgram& recipe, const Hparams& hparams, const World& world,
+                                    int ranks) try {
+  return connect_data_parallel(recipe, hparams, world);
+} catch (const UsageError& refusal) {
+  if (!is_refused_memory(refusal)) throw;
+  throw with_memory_advice(refusal, recipe, hparams, ranks);
+}
+
 }  // namespace
 
 int train(const RecipeProgram& recipe, const Hparams& hparams, const Records& records, int argc, char** argv) {
@@ -430,7 +441,7 @@ int train(const RecipeProgram& recipe, const Hparams& hparams, const Records& re
   const ParallelGroups groups = world.groups(recipe.mesh);
   check_ranks(recipe, hparams, groups.data.size());
   check_config_consistency(world, recipe, hparams);
-  const auto communicator = connect_data_parallel(recipe, hparams, world);
+  const auto communicator = connect_for_run(recipe, hparams, world, groups.data.size());
   // From here on, as data and checkpoint are read, and until the process has ended: an interrupted run can be resumed,
   // and a signal that comes when everything is saved must not make the run fail on its way out.
   [[maybe_unused]] static const InterruptionGuard& guard = *new InterruptionGuard;
@@ -447,6 +458,11 @@ int train(const RecipeProgram& recipe, const Hparams& hparams, const Records& re
     return trainer->run();
   } catch (const RankFailure& failure) {  // before the trainer's destructor, which would wait for ever
     exit_on_peer_failure(world, failure, trainer ? trainer->moment() : "before the first step");
+  } catch (const UsageError& refusal) {  // of memory that a device takes when it is first used, as for code of kernels
+    if (!trainer || !is_refused_memory(refusal)) throw;
+    const Hparams of_run = trainer->hparams();
+    trainer.reset();
+    throw with_memory_advice(refusal, recipe, of_run, groups.data.size());
   }
 }
 

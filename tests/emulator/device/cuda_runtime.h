@@ -15,10 +15,16 @@
 #define __grid_constant__
 #define __launch_bounds__(...)
 
-enum cudaError_t { cudaSuccess, cudaErrorInvalidConfiguration = 9, cudaErrorIllegalAddress = 700 };  // CUDA's numbers
+enum cudaError_t {  // CUDA's numbers
+  cudaSuccess,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorInvalidConfiguration = 9,
+  cudaErrorIllegalAddress = 700
+};
 inline const char* cudaGetErrorString(cudaError_t status) {
-  return status == cudaErrorIllegalAddress ? "an illegal memory access was encountered"
-                                           : "invalid configuration argument";
+  return status == cudaErrorIllegalAddress     ? "an illegal memory access was encountered"
+         : status == cudaErrorMemoryAllocation ? "out of memory"
+                                               : "invalid configuration argument";
 }
 
 using cudaStream_t = struct CUstream_st*;

@@ -19,6 +19,11 @@ const Allocator& allocator(Queue queue);
 /// the bus.   @throws UsageError [GPU-06] if there is not so much
 const Allocator& host_allocator(Queue queue);
 
+/// What kernels of a step share, and through which ids come to them: the process has it from now on, where it would
+/// take it at first use otherwise.   @throws UsageError [GPU-05], [GPU-06] if there is not so much; what it has got
+/// goes
+void reserve_memory(Queue queue, std::int64_t planned_bytes, std::int64_t tokens);
+
 View copy_to_host(Queue queue, View view, HostBuffer& buffer);
 View place_on_host(Queue queue, View view, HostBuffer& buffer);
 void copy_from_host(Queue queue, View place, View view);

@@ -22,4 +22,11 @@ inline const Allocator& allocator(Queue) { return main_memory; }
 inline const Allocator& host_allocator(Queue) { return main_memory; }
 }  // namespace cpu
 
+/// A device with a memory of its own may have this function, which takes what its kernels keep there beside the arena,
+/// so that a step either has all its memory when it is made or is refused.
+/// `planned_bytes` is plan::Memory::device_workspace, and `tokens` those of a micro-batch.
+template <class Queue> concept ReservesMemory = requires(Queue queue) {
+  reserve_memory(queue, std::int64_t{}, std::int64_t{});
+};
+
 }  // namespace monomorph

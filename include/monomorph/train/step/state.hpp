@@ -22,6 +22,14 @@ template <Recipe R> class State {
   plan::Shards<R> shards_;  // before the stores, which refer to it and to what follows
   plan::Memory planned_;
   Arena arena_, host_arena_;
+  /// What kernels keep beside the arenas is there or refused before the step begins, as they are.
+  struct BesideArenas {
+    BesideArenas(Queue queue, const plan::Memory& planned, std::int64_t micro_batch) {
+      if constexpr (ReservesMemory<Queue>)
+        reserve_memory(queue, planned.device_workspace, micro_batch * trunk_of<R>.context_length);
+    }
+  };
+  [[no_unique_address]] BesideArenas beside_arenas_;
   Owned<TransfersOf<Queue>> transfers_;
 
   /// @param multiplies whole micro-batches   @throws UsageError [GPU-09] products of fp8 are more than the device has
@@ -43,6 +51,7 @@ template <Recipe R> class State {
                                       communicator.size(), micro_batch, tree_levels)),
         arena_(planned_.arena(), allocator(queue_)),
         host_arena_(planned_.host(), host_allocator(queue_)),
+        beside_arenas_(queue_, planned_, micro_batch),
         transfers_(uses_host ? new TransfersOf<Queue>(transfers(queue_, timing)) : nullptr),
         collectives(queue_, communicator),
         parameters(collectives, shards_, arena_, host_arena_, transfers_.get()),

@@ -1,29 +1,19 @@
 #include "runtime/cuda/host/check.hpp"
+#include "runtime/cuda/host/planned_memory.hpp"
 
-#include <monomorph/core/error.hpp>
-#include <monomorph/core/quantity_text.hpp>
 #include <monomorph/runtime/cuda/fused_products.hpp>
 #include <monomorph/runtime/cuda/memory.hpp>
 #include <monomorph/runtime/machine/kernel_span.hpp>
 
-#include <fmt/format.h>
 #include <cstring>
 
 namespace monomorph::cuda {
 namespace {
 
 std::byte* allocate(std::int64_t bytes) {
-  void* memory = nullptr;
-  const auto size = static_cast<std::size_t>(bytes);
-  if (const cudaError_t status = cudaMalloc(&memory, size); status != cudaSuccess) {
-    std::size_t free = 0, total = 0;
-    cudaMemGetInfo(&free, &total);
-    throw UsageError("GPU-05", fmt::format("the plan's {} of the GPU's memory must be free, and {} of {} are ({})",
-                                           format_bytes(bytes), format_bytes(static_cast<std::int64_t>(free)),
-                                           format_bytes(static_cast<std::int64_t>(total)), cudaGetErrorString(status)));
-  }
-  check(cudaMemsetAsync(memory, 0, size, compute_stream()), "clearing memory");
-  return static_cast<std::byte*>(memory);
+  std::byte* const memory = take_gpu_memory(bytes, nullptr);
+  check(cudaMemsetAsync(memory, 0, static_cast<std::size_t>(bytes), compute_stream()), "clearing memory");
+  return memory;
 }
 
 /// Nothing is thrown where an arena ends, maybe because of a failure of the GPU.
@@ -33,15 +23,9 @@ void release(std::byte* memory, std::int64_t) {
 }
 
 std::byte* allocate_on_host(std::int64_t bytes) {
-  void* memory = nullptr;
-  const auto size = static_cast<std::size_t>(bytes);
-  if (const cudaError_t status = cudaMallocHost(&memory, size); status != cudaSuccess)
-    throw UsageError("GPU-06",
-                     fmt::format("the plan's {} of the host's memory must be free for CUDA to keep in place, and it "
-                                 "refuses them ({}); keep less on the host, or see `ulimit -l` and what others use",
-                                 format_bytes(bytes), cudaGetErrorString(status)));
-  std::memset(memory, 0, size);
-  return static_cast<std::byte*>(memory);
+  std::byte* const memory = take_host_memory(bytes, nullptr);
+  std::memset(memory, 0, static_cast<std::size_t>(bytes));
+  return memory;
 }
 
 void release_on_host(std::byte* memory, std::int64_t) {

@@ -1,5 +1,7 @@
 #include "runtime/cuda/host/run_inputs.hpp"
 
+#include "runtime/cuda/host/planned_memory.hpp"
+
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/quantity_text.hpp>
 
@@ -17,10 +19,9 @@ RunInputs* current = nullptr;
 }  // namespace
 
 RunInputs::RunInputs(Queue queue, std::int64_t bytes) : RunInputs(queue, bytes, Empty{}) {
-  const auto size = static_cast<std::size_t>(bytes);
-  check(cudaMalloc(reinterpret_cast<void**>(&on_gpu_), size), "allocating memory for a recorded step");
+  on_gpu_ = take_gpu_memory(bytes, "what the host tells a recorded step");
   for (Outbox& outbox : outboxes_) {
-    check(cudaMallocHost(reinterpret_cast<void**>(&outbox.memory), size), "allocating memory for a recorded step");
+    outbox.memory = take_host_memory(bytes, "what it tells a recorded step");
     outbox.sent = new_event();
   }
 }

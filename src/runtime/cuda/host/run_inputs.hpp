@@ -18,7 +18,7 @@ namespace monomorph::cuda {
 /// for the run before.
 class RunInputs {
  public:
-  /// @param bytes of all that is recorded, at most   @throws UsageError [GPU-05] there is not so much memory
+  /// @param bytes of all that is recorded, at most   @throws UsageError [GPU-05], [GPU-06] there is not so much memory
   RunInputs(Queue queue, std::int64_t bytes);
   RunInputs(const RunInputs&) = delete;
   /// The queue runs nothing any more that reads them.

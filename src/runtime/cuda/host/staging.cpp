@@ -2,8 +2,10 @@
 #include "runtime/cuda/host/before_run.hpp"
 
 #include "runtime/cuda/host/event.hpp"
+#include "runtime/cuda/host/planned_memory.hpp"
 #include "runtime/cuda/host/run_inputs.hpp"
 
+#include <monomorph/runtime/cuda/memory.hpp>
 #include <monomorph/runtime/machine/kernel_span.hpp>
 
 #include <array>
@@ -25,9 +27,16 @@ class Scratch {
     check(cudaStreamSynchronize(queue.stream), "computing");
     check(cudaFree(memory_), "freeing memory");
     memory_ = nullptr, bytes_ = 0;
-    check(cudaMalloc(reinterpret_cast<void**>(&memory_), static_cast<std::size_t>(bytes)), "allocating a workspace");
+    memory_ = take_gpu_memory(bytes, "the workspace of kernels");
     bytes_ = bytes;
     return memory_;
+  }
+  std::int64_t bytes() const { return bytes_; }
+  /// Nothing is thrown, as something has failed already.
+  void release(Queue queue) {
+    cudaStreamSynchronize(queue.stream);
+    cudaFree(std::exchange(memory_, nullptr));
+    bytes_ = 0;
   }
 
  private:
@@ -41,7 +50,7 @@ class Ring {
  public:
   const std::byte* copied(Queue queue, const void* host, std::int64_t bytes) {
     const std::int64_t size = aligned(bytes);
-    if (size > part_bytes_) grow(queue, device::Cuda::id_part_bytes(size));
+    reserve(queue, size, device::Cuda::id_part_bytes(size));
     if (used_ + size > part_bytes_) next_part(queue);
     const std::int64_t at = part_ * part_bytes_ + used_;
     used_ += size;
@@ -52,6 +61,10 @@ class Ring {
           "copying ids to it");
     return on_gpu_ + at;
   }
+  /// Parts of part_bytes, if those that there are have less than `bytes`.
+  void reserve(Queue queue, std::int64_t bytes, std::int64_t part_bytes) {
+    if (bytes > part_bytes_) grow(queue, part_bytes);
+  }
 
  private:
   static constexpr int n_parts = device::Cuda::id_parts;
@@ -61,9 +74,13 @@ class Ring {
     part_bytes_ = 0;  // what comes next may be refused
     check(cudaFreeHost(std::exchange(pinned_, nullptr)), "freeing memory");
     check(cudaFree(std::exchange(on_gpu_, nullptr)), "freeing memory");
-    const auto size = static_cast<std::size_t>(n_parts * part_bytes);
-    check(cudaMallocHost(reinterpret_cast<void**>(&pinned_), size), "allocating memory for ids");
-    check(cudaMalloc(reinterpret_cast<void**>(&on_gpu_), size), "allocating memory for ids");
+    on_gpu_ = take_gpu_memory(n_parts * part_bytes, "token ids");
+    try {
+      pinned_ = take_host_memory(n_parts * part_bytes, "token ids");
+    } catch (...) {
+      cudaFree(std::exchange(on_gpu_, nullptr));
+      throw;
+    }
     for (cudaEvent_t& end : ends_)
       if (end == nullptr) end = new_event();
     part_bytes_ = part_bytes, part_ = 0, used_ = 0;
@@ -103,5 +120,18 @@ const std::byte* copied_before_run(const void* host, std::int64_t bytes) {
 }
 
 std::byte* workspace(Queue queue, std::int64_t bytes) { return scratch.of(queue, bytes); }
+
+void reserve_memory(Queue queue, std::int64_t planned_bytes, std::int64_t tokens) {
+  using device::Cuda;
+  const std::int64_t part_bytes = Cuda::id_part_bytes(Cuda::id_bytes * tokens), bytes_before = scratch.bytes();
+  scratch.of(queue, Cuda::shared_workspace_bytes(planned_bytes, tokens));
+  try {
+    ring.reserve(queue, part_bytes, part_bytes);
+  } catch (...) {
+    // A step with a smaller micro-batch is planned without what this one has got.
+    if (scratch.bytes() > bytes_before) scratch.release(queue);
+    throw;
+  }
+}
 
 }  // namespace monomorph::cuda

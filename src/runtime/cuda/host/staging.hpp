@@ -11,8 +11,8 @@ namespace monomorph::cuda {
 const std::int32_t* on_device(Queue queue, const std::int32_t* host, std::int64_t n);
 
 /// Memory of the GPU for what a kernel hands to the next one, at a multiple of 256 bytes. It holds anything at first,
-/// and until workspace() is called again: kernels of the queue take turns with it. From the second step on it is never
-/// allocated, as no step asks for more than the first did.
+/// and until workspace() is called again: kernels of the queue take turns with it. It is there when a step
+/// is made, as large as the plan has it (reserve_memory of memory.hpp); who asks for more gets it anew.
 std::byte* workspace(Queue queue, std::int64_t bytes);
 
 }  // namespace monomorph::cuda

@@ -13,8 +13,8 @@ void check(cudaError_t status, const char* doing) {
   if (status == cudaSuccess) return;
   if (status == cudaErrorMemoryAllocation)
     throw UsageError("GPU-05",
-                     fmt::format("the GPU has no memory left for what comes beside the plan's, while {} ({}); "
-                                 "choose a smaller micro-batch, or see who else uses it with nvidia-smi",
+                     fmt::format("the GPU has no memory left for what comes beside the plan's, while {} ({}); see who "
+                                 "else uses it with nvidia-smi",
                                  doing, cudaGetErrorString(status)));
   throw Error("GPU-02", fmt::format("the GPU failed while {} ({}); see the driver's messages on that machine", doing,
                                     cudaGetErrorString(status)));

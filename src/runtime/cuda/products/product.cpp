@@ -20,6 +20,7 @@ constexpr int most_candidates = 32;
 
 void check(cublasStatus_t status, const char* doing) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
+  if (status == CUBLAS_STATUS_ALLOC_FAILED) cuda::check(cudaErrorMemoryAllocation, doing);
   throw Error("GPU-04", fmt::format("cuBLASLt failed while {} ({})", doing, cublasLtGetStatusName(status)));
 }
 
