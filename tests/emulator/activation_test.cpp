@@ -5,9 +5,13 @@
 #include <monomorph/runtime/kernels/elementwise.hpp>
 #include <monomorph/runtime/kernels/random.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
+#include <string_view>
 
-// Without fused products the CPU's bits; from those of a CPU that fuses them they differ by roundings.
+// Without fused products the CPU's bits, but where elements of 16 bits take a GPU's approximation of a sigmoid; from
+// those of a CPU that fuses products they differ by roundings.
 namespace monomorph::emulator {
 namespace {
 
@@ -36,6 +40,10 @@ struct Activation {
   const char* name;
   Unary gpu, cpu;
   UnaryBackward gpu_backward, cpu_backward;
+  /// Of elements of 16 bits a GPU computes all but these by __expf and __fdividef.
+  bool exact(DType dtype) const {
+    return size_of(dtype) != 2 || std::string_view(name).ends_with("exact") || std::string_view(name) == "relu_squared";
+  }
 };
 #define MONOMORPH_ACTIVATION(name)                                        \
   {                                                                       \
@@ -49,6 +57,28 @@ const Activation unary_activations[] = {MONOMORPH_ACTIVATION(gelu_exact), MONOMO
 const Activation gated_activations[] = {MONOMORPH_ACTIVATION(swiglu), MONOMORPH_ACTIVATION(geglu_exact),
                                         MONOMORPH_ACTIVATION(geglu_tanh)};
 
+/// An approximation with a relative error of 1e-6 before elements of 16 bits are rounded: few of them, and one place
+/// then. Infinities and NaNs are those of the CPU, and gaps stay.
+void differ_by_few_places(const Storage& actual, const Storage& expected) {
+  const DType dtype = actual.view().dtype;
+  const double place = dtype == DType::bf16 ? 0x1p-7 : 0x1p-10, least = dtype == DType::bf16 ? 1e-30 : 0x1p-24;
+  const Values ours = values_of(actual), cpu = values_of(expected);
+  std::size_t others = 0, far = 0;
+  for (std::size_t i = 0; i < ours.size(); ++i) {
+    if (ours[i] == cpu[i] || (std::isnan(ours[i]) && std::isnan(cpu[i]))) continue;
+    ++others;
+    // Not true of a NaN or an infinity that the other has not.
+    if (!(std::fabs(ours[i] - cpu[i]) <= std::max(place * std::fabs(cpu[i]), least))) ++far;
+  }
+  CAPTURE(others, ours.size());
+  CHECK(far == 0);
+  CHECK(others <= 1 + ours.size() / 500);
+  CHECK((actual.view().contiguous() || actual.gap_untouched()));
+}
+Comparison comparison(const Activation& activation, DType dtype) {
+  return activation.exact(dtype) ? have_same_bits : differ_by_few_places;
+}
+
 void for_each_case(const std::function<void(DType dtype, Size size, std::int64_t gap)>& f) {
   for (const DType dtype : all_dtypes)
     for (const Size size : sizes)
@@ -60,14 +90,15 @@ void for_each_case(const std::function<void(DType dtype, Size size, std::int64_t
 
 }  // namespace
 
-TEST_CASE("activations of one number and their gradients have the CPU's bits", "[activation]") {
+TEST_CASE("activations of one number and their gradients have the CPU's bits, or nearly where a GPU approximates",
+          "[activation]") {
   for (const Activation& activation : unary_activations)
     for_each_case([&](DType dtype, Size size, std::int64_t gap) {
       CAPTURE(activation.name);
       const auto [rows, cols] = size;
       const std::vector<Storage> h{{activations(rows, cols, 1), dtype, gap}};
       const auto before = random_storages(rows, cols, dtype, gap, {2, 3});
-      check_same_bits(
+      check_outputs(
           h, before,
           [&](const auto& in, const auto& out) {
             activation.gpu(in[0], out[0]);
@@ -76,7 +107,8 @@ TEST_CASE("activations of one number and their gradients have the CPU's bits", "
           [&](const auto& in, const auto& out) {
             activation.cpu(in[0], out[0]);
             activation.cpu_backward(in[0], out[1], out[1]);
-          });
+          },
+          comparison(activation, dtype));
     });
 }
 
@@ -104,8 +136,10 @@ TEST_CASE("soft caps and their gradients, of gradients as wide as the logits or 
   });
 }
 
-TEST_CASE("gated activations and their gradients, in their input's place or another, have the CPU's bits",
-          "[activation]") {
+TEST_CASE(
+    "gated activations and their gradients, in their input's place or another, have the CPU's bits, or nearly where a "
+    "GPU approximates",
+    "[activation]") {
   for (const Activation& activation : gated_activations)
     for_each_case([&](DType dtype, Size size, std::int64_t gap) {
       CAPTURE(activation.name);
@@ -116,7 +150,7 @@ TEST_CASE("gated activations and their gradients, in their input's place or anot
       const std::vector<Storage> before{{random_matrix(rows, cols, 3), dtype, gap},
                                         {random_matrix(rows, 2 * cols, 4), dtype, gap},
                                         in[0]};
-      check_same_bits(
+      check_outputs(
           in, before,
           [&](const auto& given, const auto& out) {
             activation.gpu(given[0], out[0]);
@@ -127,7 +161,8 @@ TEST_CASE("gated activations and their gradients, in their input's place or anot
             activation.cpu(given[0], out[0]);
             activation.cpu_backward(given[0], given[1], out[1]);
             activation.cpu_backward(out[2], given[1], out[2]);
-          });
+          },
+          comparison(activation, dtype));
     });
 }
 

@@ -48,9 +48,11 @@ inline bool starts_kernel(const std::function<void()>& call) {
   return gridDim.count() > 0;
 }
 
-/// The outputs have the CPU's bits, gaps included, in every schedule.
-inline void check_same_bits(const std::vector<Storage>& inputs, const std::vector<Storage>& before,
-                            const KernelCall& gpu, const KernelCall& cpu) {
+using Comparison = std::function<void(const Storage& actual, const Storage& expected)>;
+
+/// Compares each output with the CPU's, in every schedule.
+inline void check_outputs(const std::vector<Storage>& inputs, const std::vector<Storage>& before, const KernelCall& gpu,
+                          const KernelCall& cpu, const Comparison& compare) {
   std::vector<Storage> expected;
   {
     const GenericArithmetic arithmetic;
@@ -60,9 +62,19 @@ inline void check_same_bits(const std::vector<Storage>& inputs, const std::vecto
     const std::vector<Storage> actual = outputs_of(gpu, inputs, before);
     for (std::size_t i = 0; i < actual.size(); ++i) {
       CAPTURE(i);
-      CHECK((actual[i].bytes() == expected[i].bytes()));
+      compare(actual[i], expected[i]);
     }
   });
+}
+
+/// Gaps included.
+inline void have_same_bits(const Storage& actual, const Storage& expected) {
+  CHECK((actual.bytes() == expected.bytes()));
+}
+/// The outputs have the CPU's bits, gaps included, in every schedule.
+inline void check_same_bits(const std::vector<Storage>& inputs, const std::vector<Storage>& before,
+                            const KernelCall& gpu, const KernelCall& cpu) {
+  check_outputs(inputs, before, gpu, cpu, have_same_bits);
 }
 
 /// Storages of random matrices of one shape.

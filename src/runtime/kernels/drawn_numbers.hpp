@@ -21,21 +21,14 @@ MONOMORPH_HOST_DEVICE inline double symmetric(double unit, double half_width) { 
 MONOMORPH_HOST_DEVICE inline double open_unit(std::uint32_t word) { return (word + 0.5) * 0x1p-32; }
 
 // Of a whole turn. A GPU's functions of an angle in radians keep a stack for large ones; those of half turns do not,
-// and take an angle that nothing has rounded.
-MONOMORPH_HOST_DEVICE inline double cosine_of_turn(double turn) {
+// and take an angle that nothing has rounded. (The emulator gives both of these.)
 #ifdef __CUDA_ARCH__
-  return cospi(2 * turn);
+MONOMORPH_HOST_DEVICE inline double cosine_of_turn(double turn) { return cospi(2 * turn); }
+MONOMORPH_HOST_DEVICE inline double sine_of_turn(double turn) { return sinpi(2 * turn); }
 #else
-  return std::cos(2 * std::numbers::pi * turn);
+MONOMORPH_HOST_DEVICE inline double cosine_of_turn(double turn) { return std::cos(2 * std::numbers::pi * turn); }
+MONOMORPH_HOST_DEVICE inline double sine_of_turn(double turn) { return std::sin(2 * std::numbers::pi * turn); }
 #endif
-}
-MONOMORPH_HOST_DEVICE inline double sine_of_turn(double turn) {
-#ifdef __CUDA_ARCH__
-  return sinpi(2 * turn);
-#else
-  return std::sin(2 * std::numbers::pi * turn);
-#endif
-}
 
 struct NormalPair {
   double first, second;

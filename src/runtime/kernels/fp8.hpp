@@ -42,29 +42,19 @@ template <int exponent, int mantissa, std::uint32_t greatest> struct EightBits {
   }
 };
 
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890  // older GPUs have no instruction for it
 /// The GPU's own rounding, which makes of an infinity the greatest number.
 __device__ inline std::uint8_t rounded_by_gpu(float x, __nv_fp8_interpretation_t kind) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
   const std::uint8_t finite = __nv_cvt_float_to_fp8(x, __NV_SATFINITE, kind);
   return (bits & 0x7FFF'FFFFu) < (255u << 23) ? finite : static_cast<std::uint8_t>(0x7Fu | (bits >> 24 & 0x80u));
 }
-#endif
-
-MONOMORPH_HOST_DEVICE inline E4M3 narrow_to_e4m3(float x) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
-  return {rounded_by_gpu(x, __NV_E4M3)};
+MONOMORPH_HOST_DEVICE inline E4M3 narrow_to_e4m3(float x) { return {rounded_by_gpu(x, __NV_E4M3)}; }
+MONOMORPH_HOST_DEVICE inline E5M2 narrow_to_e5m2(float x) { return {rounded_by_gpu(x, __NV_E5M2)}; }
 #else
-  return {EightBits<-6, 3, 0x7E>::rounded(x)};
+MONOMORPH_HOST_DEVICE inline E4M3 narrow_to_e4m3(float x) { return {EightBits<-6, 3, 0x7E>::rounded(x)}; }
+MONOMORPH_HOST_DEVICE inline E5M2 narrow_to_e5m2(float x) { return {EightBits<-14, 2, 0x7B>::rounded(x)}; }
 #endif
-}
-MONOMORPH_HOST_DEVICE inline E5M2 narrow_to_e5m2(float x) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
-  return {rounded_by_gpu(x, __NV_E5M2)};
-#else
-  return {EightBits<-14, 2, 0x7B>::rounded(x)};
-#endif
-}
 MONOMORPH_HOST_DEVICE inline void narrow(float x, E4M3& to) { to = narrow_to_e4m3(x); }
 MONOMORPH_HOST_DEVICE inline void narrow(float x, E5M2& to) { to = narrow_to_e5m2(x); }
 

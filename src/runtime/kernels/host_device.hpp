@@ -1,6 +1,6 @@
 #pragma once
 
-/// Before a function that kernels on CPUs and on GPUs share.
+/// Before a function that kernels on CPUs and on GPUs share. Of those for GPUs the emulator is one.
 #ifdef __CUDACC__
 #define MONOMORPH_HOST_DEVICE __host__ __device__
 #else

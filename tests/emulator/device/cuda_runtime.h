@@ -1,8 +1,10 @@
 #pragma once
 #include "emulator/emulator.hpp"
 
+#include <cmath>
 #include <concepts>
 #include <cstring>
+#include <numbers>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -95,3 +97,45 @@ template <std::integral T> T atomicMax(T* to, std::type_identity_t<T> x) {
   }
   return before;
 }
+
+// Hints for caches, which the emulator has not. The second-level cache is where atomic operations take place, so what
+// is read from there races with none of them.
+template <class T> T __ldcg(const T* from) { return __atomic_load_n(from, __ATOMIC_RELAXED); }
+
+struct alignas(16) uint4 {
+  unsigned x, y, z, w;
+};
+/// One access, as on a GPU: of four members g++ would make four, which is what the sanitizers and the simulator see.
+inline void __stwb(uint4* to, uint4 value) {
+  using Access [[gnu::vector_size(16), gnu::may_alias]] = unsigned;
+  *reinterpret_cast<Access*>(to) = Access{value.x, value.y, value.z, value.w};
+}
+
+// Approximations, by the formulas that CUDA's programming guide gives for them: their errors are within its bounds, and
+// of the size of a GPU's, but not the same bits.
+
+/// 2^(x log2(e)), the product rounded to fp32: an error of 2 + |1.173 x| units in the last place at most.
+inline float __expf(float x) { return std::exp2(x * 1.44269504f); }
+/// x (1 / y), an error of two units at most: beyond 2^126 the reciprocal is zero, as it would be subnormal.
+inline float __fdividef(float x, float y) {
+  const float reciprocal = 1.0f / y;
+  return x * (std::fabs(y) > 0x1p126f ? std::copysign(0.0f, y) : reciprocal);
+}
+
+namespace monomorph::emulator {
+/// Of π x. The angle is taken apart before it is rounded, as on a GPU: with an error of two units at most.
+struct HalfTurns {
+  double sine, cosine;
+  explicit HalfTurns(double x) {
+    const double quarters = std::nearbyint(2 * std::remainder(x, 2.0)), rest = std::remainder(x, 0.5);
+    const double s = std::sin(std::numbers::pi * rest), c = std::cos(std::numbers::pi * rest);
+    const bool is_odd = std::fabs(quarters) == 1;
+    sine = is_odd ? std::copysign(c, quarters) : std::fabs(quarters) == 2 ? -s : s;
+    cosine = is_odd ? 0.0 - std::copysign(1.0, quarters) * s : std::fabs(quarters) == 2 ? -c : c;
+  }
+};
+}  // namespace monomorph::emulator
+
+// Templates, as C libraries of later years have functions of these names.
+template <std::same_as<double> T> T sinpi(T x) { return monomorph::emulator::HalfTurns(x).sine; }
+template <std::same_as<double> T> T cospi(T x) { return monomorph::emulator::HalfTurns(x).cosine; }

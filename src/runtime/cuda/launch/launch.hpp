@@ -17,8 +17,9 @@ struct LaunchShape {
 /// @throws Error [KERNEL-05] unless the status is success
 void check_launched(cudaError_t status);
 
-/// Puts a kernel on a queue: the only way in which one starts, so that a build on the emulator differs in what it
-/// includes as <cuda_runtime.h> and nowhere else.   @throws Error [KERNEL-05] CUDA does not start it
+/// Puts a kernel on a queue: the only way in which one starts, as <<<>>> is read by nvcc alone. This, block_memory and
+/// CUDA's own headers are what differs on the emulator (docs/why/emulator.md); kernels are the same lines.
+/// @throws Error [KERNEL-05] CUDA does not start it
 template <class... Parameters, class... Arguments>
 void launch(void (*kernel)(Parameters...), const LaunchShape& shape, Queue queue, Arguments&&... arguments) {
   cudaLaunchConfig_t config{};

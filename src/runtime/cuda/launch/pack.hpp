@@ -3,6 +3,8 @@
 
 #include <monomorph/core/dtype.hpp>
 
+#include <cuda_runtime.h>
+
 #include <bit>
 #include <concepts>
 #include <cstddef>
@@ -69,16 +71,14 @@ template <class S, int width, class T> MONOMORPH_HOST_DEVICE void write_pack(con
 
 /// write_pack to a GPU's global memory, for kernels of which nvcc does not see that elements lie side by side, as they
 /// write several packs to one matrix: a pack of 16 bytes is one access nevertheless.
-template <class S, int width, class T> MONOMORPH_HOST_DEVICE void write_global_pack(const Pack<S, width>& pack, T* to) {
-#ifdef __CUDA_ARCH__
+template <class S, int width, class T> __device__ void write_global_pack(const Pack<S, width>& pack, T* to) {
   if constexpr (sizeof(Pack<T, width>) == sizeof(uint4)) {
     Pack<T, width> stored;
     write_pack(pack, stored.at);
     __stwb(reinterpret_cast<uint4*>(to), std::bit_cast<uint4>(stored));
-    return;
+  } else {
+    write_pack(pack, to);
   }
-#endif
-  write_pack(pack, to);
 }
 
 /// Elements of a dtype that is known when a kernel runs. All threads take the branch alike, so that it costs a kernel
@@ -103,7 +103,7 @@ template <class S> MONOMORPH_HOST_DEVICE S read_element(const AnyElements& from,
 }
 /// Of fp64 only what is computed in it.
 template <class S, int width>
-MONOMORPH_HOST_DEVICE void write_pack(const Pack<S, width>& pack, const AnyElements& to, std::int64_t first) {
+__device__ void write_pack(const Pack<S, width>& pack, const AnyElements& to, std::int64_t first) {
   if constexpr (std::same_as<S, double>)
     if (to.dtype == DType::fp64) return write_global_pack(pack, static_cast<double*>(to.data) + first);
   if (to.dtype == DType::bf16)

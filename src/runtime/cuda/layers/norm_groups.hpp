@@ -80,10 +80,8 @@ template <class T, int width> class HeldPack {
   HeldPack() = default;
   __device__ explicit HeldPack(const Pack<T, width>& pack) : words_(std::bit_cast<Words>(pack)) {}
   __device__ Pack<T, width> pack() {
-#ifdef __CUDA_ARCH__
     MONOMORPH_UNROLL
     for (std::uint32_t& word : words_.at) asm volatile("" : "+r"(word));
-#endif
     return std::bit_cast<Pack<T, width>>(words_);
   }
 

@@ -26,10 +26,10 @@ template <class L> using Arithmetic = std::conditional_t<std::same_as<L, double>
 /// fp32 the kernel would wait for arithmetic and not for memory, and its relative error, of about 1e-6 where e^x
 /// counts, is far below theirs.
 template <class L> __device__ Arithmetic<L> exponential_of(Arithmetic<L> x) {
-#ifdef __CUDA_ARCH__
-  if constexpr (sizeof(L) == 2) return __expf(x);
-#endif
-  return std::exp(x);
+  if constexpr (sizeof(L) == 2)
+    return __expf(x);
+  else
+    return std::exp(x);
 }
 
 /// So many that a multiprocessor has the registers for three blocks: one token's logits are read while the gradients of

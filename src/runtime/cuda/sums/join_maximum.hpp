@@ -10,11 +10,7 @@ namespace {
 /// are spared the queue of atomic operations: a number that is read too early makes one of these more, and no fewer.
 __device__ inline void join_maximum(std::int64_t* to, std::uint32_t magnitude) {
   using Word = unsigned long long;
-#ifdef __CUDA_ARCH__
   const Word before = __ldcg(reinterpret_cast<const Word*>(to));
-#else
-  const Word before = __atomic_load_n(reinterpret_cast<const Word*>(to), __ATOMIC_RELAXED);
-#endif
   if (magnitude > before) atomicMax(reinterpret_cast<Word*>(to), static_cast<Word>(magnitude));
 }
 
