@@ -18,7 +18,6 @@ namespace monomorph::emulator {
 namespace {
 
 constexpr unsigned warp_size = 32;
-constexpr std::size_t stack_bytes = 128 << 10;  // the terms of a sum, which each thread copies, are 18 KiB
 
 const char dynamic_key = 0;  ///< its address is that of the memory whose size a launch gives
 
@@ -104,6 +103,7 @@ class Block {
     auto& memory = memories_[key];
     if (memory.empty()) {
       memory.assign(bytes / sizeof(Unit) + 1, unwritten);
+      if (onlooker != nullptr) onlooker->block_gets(memory.data(), memory.size() * sizeof(Unit));
       happens_before(memory_);
     }
     happens_after(memory_);
@@ -223,6 +223,7 @@ bool Block::give_turns_within(std::size_t first, std::size_t n, Turns& lanes) {
     any = true;
     now_ = first + lane;
     threadIdx = now().index;
+    stack_of_thread = now().stack.get();
     now().fiber.enter();
     scheduler_.switch_to(now().context);
   }
@@ -293,6 +294,11 @@ void Block::report_who_waits() const {
   throw Fault(text.str());
 }
 
+/// A kernel that does wrong ends by an exception.
+struct NoThread {
+  ~NoThread() { stack_of_thread = nullptr; }
+};
+
 }  // namespace
 
 Schedule& schedule() {
@@ -305,7 +311,7 @@ void for_each_schedule(const std::function<void()>& f) {
   using enum Schedule::Order;
   for (const Schedule each : {Schedule{forward}, {backward}, {random, 1}}) {
     schedule() = each;
-    f();
+    if (onlooker == nullptr || each.order == forward) f();
   }
   schedule() = {random, 2};
   const std::int64_t bound = std::exchange(cuda::bound_on_blocks, 2);
@@ -319,10 +325,15 @@ void run(dim3 grid, dim3 block_shape, std::size_t dynamic_bytes, const std::func
   gridDim = grid;
   blockDim = block_shape;
   Turns blocks(grid.count(), random);
+  const NoThread afterwards;
+  if (onlooker != nullptr) onlooker->launch_begins(grid);
   for (const std::size_t turn : blocks.next()) {
     blockIdx = index_in(grid, turn);
+    if (onlooker != nullptr) onlooker->block_begins(turn);
     block().run(block_shape, dynamic_bytes, thread, random);
   }
+  stack_of_thread = nullptr;
+  if (onlooker != nullptr) onlooker->launch_ends();
 }
 
 bool barrier(Where where, bool value) { return block().wait_at_barrier(where, value); }

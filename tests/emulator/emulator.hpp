@@ -38,11 +38,29 @@ struct Schedule {
 };
 /// That of the launches to come.
 Schedule& schedule();
-/// Calls f under several of them, and under one with grids of few blocks, so that threads take several turns.
+/// Calls f under several of them, and under one with grids of few blocks, so that threads take several turns. If
+/// someone looks on, the first one stands for those of usual grids: races of blocks show in each.
 void for_each_schedule(const std::function<void()>& f);
 
 /// Calls `thread` for each thread of the grid.   @throws Fault
 void run(dim3 grid, dim3 block, std::size_t dynamic_bytes, const std::function<void()>& thread);
+
+/// Looks on while kernels run. What their threads do to memory it learns from elsewhere (block_races.hpp).
+class Onlooker {
+ public:
+  virtual ~Onlooker() = default;
+  virtual void launch_begins(dim3 grid) = 0;
+  /// @param number of the grid's blocks, with x first
+  virtual void block_begins(std::uint64_t number) = 0;
+  /// Memory that threads of the block share, which nobody has used yet.
+  virtual void block_gets(const void* memory, std::size_t bytes) = 0;
+  virtual void launch_ends() = 0;
+};
+inline Onlooker* onlooker = nullptr;  ///< if any
+
+/// Where the stack of the thread that runs lies in memory, or null.
+inline const std::byte* stack_of_thread = nullptr;
+inline constexpr std::size_t stack_bytes = 128 << 10;  // the terms of a sum, which each thread copies, are 18 KiB
 
 using Where = std::source_location;
 

@@ -10,6 +10,7 @@
 #include "runtime/cuda/layers/round_norm.hpp"
 #include "runtime/cuda/loss/contrast.hpp"
 #include "runtime/cuda/products/mixed_products.hpp"
+#include "runtime/cuda/sums/column_sums.hpp"
 #include "runtime/cuda/sums/divide_by_norm.hpp"
 #include "support/catch.hpp"
 #include "support/scattered_pages.hpp"
@@ -66,6 +67,19 @@ TEST_CASE("kernels race for nothing") {
         }) == 0);
 }
 
+TEST_CASE("sums of columns race for nothing, of packs and of single elements") {
+  constexpr std::int64_t rows = 200;
+  for (const std::int64_t columns : {61, 136}) {
+    std::vector<float> x(static_cast<std::size_t>(rows * columns), 1), sums(static_cast<std::size_t>(columns));
+    const View in(reinterpret_cast<std::byte*>(x.data()), DType::fp32, {rows, columns});
+    const View out(reinterpret_cast<std::byte*>(sums.data()), DType::fp32, {1, columns});
+    CHECK(races_of([&] {
+            cuda::column_sums({}, in, out, false);
+            cuda::column_sums({}, in, out, true);
+          }) == 0);
+  }
+}
+
 TEST_CASE("drawing first values races for nothing") {
   constexpr std::int64_t n = 1001;
   std::vector<float> x(n);
@@ -107,8 +121,9 @@ TEST_CASE("attention races for nothing") {
 }
 
 TEST_CASE("norms race for nothing, with teams of lanes and of blocks") {
-  for (const std::int64_t features : {64, 260, 1100}) {  // a group has some lanes, a warp, a block
-    const std::int64_t rows = 9;
+  // A group has some lanes, a warp, a block; it is not aligned; registers do not hold it.
+  for (const std::int64_t features : {64, 260, 1100, 259, 8196}) {
+    const std::int64_t rows = features > 8192 ? 2 : 9;
     const auto elements = static_cast<std::size_t>(rows * features);
     std::vector<float> x(elements, 1), dy(elements, 2), statistics(static_cast<std::size_t>(rows), 1);
     std::vector<float> parameters(static_cast<std::size_t>(features), 1), gradients(parameters);

@@ -57,6 +57,33 @@ __global__ void read_first(float* found, std::uint32_t* found_in_dynamic) {
   dynamic[4] = 1;
 }
 
+__global__ void number_of_block(std::uint32_t* word) {
+  if (threadIdx.x == 0) *word = blockIdx.x;
+}
+
+__global__ void exchange_with_neighbours(std::uint32_t* x, std::uint32_t* y) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  x[i] = i;
+  y[i] = x[(i + blockDim.x) % (gridDim.x * blockDim.x)];
+}
+
+__global__ void count_and_read(unsigned long long* count, unsigned long long* found) {
+  atomicAdd(count, 1);
+  if (blockIdx.x == 0 && threadIdx.x == 0) *found = *count;
+}
+
+__global__ void take_part(unsigned long long* count, std::uint8_t* bytes, const std::uint32_t* x) {
+  Partial& partial = cuda::block_memory<Partial>();
+  auto* const dynamic = static_cast<std::uint32_t*>(dynamic_memory());
+  std::uint32_t own[2] = {x[0], x[1]};
+  asm volatile("" : : "r"(own) : "memory");  // an address makes it lie on the stack
+  if (threadIdx.x != 0) return;
+  atomicAdd(count, own[0]);
+  partial.of_warp[0] = static_cast<float>(own[1]);
+  dynamic[4] = x[2];
+  bytes[blockIdx.x] = static_cast<std::uint8_t>(dynamic[4] + static_cast<std::uint32_t>(partial.of_warp[0]));
+}
+
 __global__ void do_nothing() {}
 
 constexpr unsigned few_blocks = 3;
@@ -79,6 +106,14 @@ void count_odd(const std::uint32_t* numbers, std::uint32_t* counts) { launch(bal
 void count_threads(unsigned long long* count) { launch(add_one, {8, 64}, queue, count); }
 void read_unwritten(float* found, std::uint32_t* found_in_dynamic) {
   launch(read_first, {2, 1, 32}, queue, found, found_in_dynamic);
+}
+void write_one_word(std::uint32_t* word) { launch(number_of_block, {4, 32}, queue, word); }
+void read_of_neighbours(std::uint32_t* x, std::uint32_t* y) { launch(exchange_with_neighbours, {4, 32}, queue, x, y); }
+void read_a_count(unsigned long long* count, unsigned long long* found) {
+  launch(count_and_read, {4, 32}, queue, count, found);
+}
+void race_for_nothing(unsigned long long* count, std::uint8_t* bytes, const std::uint32_t* x) {
+  launch(take_part, {4, 32, 32}, queue, count, bytes, x);
 }
 void start_too_many() { launch(do_nothing, {1, 2048}, queue); }
 

@@ -24,6 +24,14 @@ void count_odd(const std::uint32_t* numbers, std::uint32_t* counts);
 void count_threads(unsigned long long* count);
 /// What a block's memory holds before it is written, for two blocks that write there when they have read.
 void read_unwritten(float* found, std::uint32_t* found_in_dynamic);
+/// Of 4 blocks of 32 threads. Each writes its number to `word`.
+void write_one_word(std::uint32_t* word);
+/// Each thread writes to `x`, of 4 blocks of 32 elements, and reads what its block's neighbour writes; to `y`.
+void read_of_neighbours(std::uint32_t* x, std::uint32_t* y);
+/// Each thread adds to `count`, and the first block reads it as others read memory.
+void read_a_count(unsigned long long* count, unsigned long long* found);
+/// Each block adds to `count`, has a byte of a word, reads `x`, and has memory and a stack of its own.
+void race_for_nothing(unsigned long long* count, std::uint8_t* bytes, const std::uint32_t* x);
 /// A launch of more threads than a block has.
 void start_too_many();
 

@@ -91,6 +91,7 @@ void check_cost(const Operands& operands, const Cost& cost, const std::function<
   CHECK(observed.written() == cost.written);
   CHECK(observed.bytes_read() <= times * observed.read());
   CHECK(observed.bytes_written() <= times * observed.written());
+  CHECK(Simulator::the().take_races().empty());
 }
 
 constexpr std::int64_t tokens = 24, rows = 2 * tokens, width = 256;

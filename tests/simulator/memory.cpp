@@ -69,6 +69,15 @@ void Memory::fill(void* memory, int byte, std::size_t bytes) {
   std::memset(begin_ + end_of_whole, 0, end - end_of_whole);
 }
 
+std::string Memory::place_of(const void* address) const {
+  const auto* const at = static_cast<const std::byte*>(address);
+  for (const auto& [memory, allocation] : live_)
+    if (at >= memory && at < memory + allocation.bytes)
+      return "byte " + std::to_string(at - memory) + " of the " + std::to_string(allocation.bytes) +
+             " of an allocation";
+  return "in memory of the host";
+}
+
 void Memory::set_reachable(bool reachable) {
   if (std::exchange(is_reachable_, reachable) == reachable) return;
   for (const auto& [memory, allocation] : live_)

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstddef>
 #include <map>
+#include <string>
 
 namespace monomorph::simulator {
 
@@ -23,6 +24,8 @@ class Memory {
   }
   /// What cudaMemset does. Zeros in much memory take none of the machine's before somebody uses them.
   void fill(void* memory, int byte, std::size_t bytes);
+  /// In words, for people.
+  std::string place_of(const void* address) const;
   std::size_t free_gpu_bytes() const { return gpu_bytes - used_gpu_bytes_; }
 
   /// Whether the GPU's memory is within reach, as it is while operations run.

@@ -98,6 +98,10 @@ void Races::note(std::size_t other, std::uint32_t number, std::string_view verb,
   std::string line = name_of(stream_, number_);
   line.append(" ").append(verb).append(" what ").append(name_of(other, number));
   line.append(" ").append(other_verb).append(", and neither waits for the other");
+  add(std::move(line));
+}
+
+void Races::add(std::string line) {
   if (std::ranges::find(found_, line) == found_.end()) found_.push_back(std::move(line));
 }
 

@@ -27,6 +27,8 @@ class Races {
   void forget(const void* begin, std::size_t bytes);
   /// In words, by pair of operations: those that were found since this was called before.
   std::vector<std::string> take();
+  /// One that was found elsewhere.
+  void add(std::string line);
 
  private:
   /// An operation in four bytes: its number on its stream, from 1 on, and the stream in the lowest three bits.

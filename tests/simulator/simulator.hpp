@@ -55,6 +55,8 @@ class Simulator {
   void set_schedule(const Schedule& schedule) { streams_.set_schedule(schedule); }
   const Counts& counts() const { return counts_; }
   std::vector<std::string> take_races() { return races_.take(); }
+  /// One that shows in another way than by streams.
+  void add_race(std::string line) { races_.add(std::move(line)); }
   /// The n-th allocation from now on fails, from 0 on, and later ones do not.
   void fail_allocation(int n) { allocations_until_failure_ = n; }
   /// The n-th kernel from now on is not started, as there is no memory for its code, and later ones are.
