@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """train_equally.py <program for CPUs> <program for GPUs> <hyperparameters> [tolerance]: trains both on the same tokens for
-20 steps, resumes each run of a GPU from its middle, and the run of each device on the other, and compares losses and gradient
-norms. A step that is logged is timed kernel by kernel, so the GPU's run and what resumes it are done again with logs of no
-step, where the GPU runs steps as it has recorded them. Prints one line; ends with 1 if losses differ by more, or a tensor of
-the last checkpoints of the GPU's runs in a bit."""
+20 steps, resumes each run of a GPU from its middle, and the run of each device on the other, and compares losses, gradient
+norms and loss scales. A step that is logged is timed kernel by kernel, so the GPU's run and what resumes it are done again
+with logs of no step, where the GPU runs steps as it has recorded them. Prints one line; ends with 1 if losses differ by
+more, or a tensor of the last checkpoints of the GPU's runs in a bit."""
 import json
 import pathlib
 import pickle
@@ -103,7 +103,7 @@ def main():
         resumed = resume(gpu, hparams, data, folder / "gpu", folder / "resumed")
         crossed = resume(gpu, hparams, data, folder / "cpu", folder / "crossed")
         back = resume(cpu, hparams, data, folder / "gpu", folder / "back")
-        report = {key: max(worst(run, on_cpu, key) for run in (on_gpu, crossed, back)) for key in ("loss", "grad_norm")}
+        report = {key: max(worst(run, on_cpu, key) for run in (on_gpu, crossed, back)) for key in ("loss", "grad_norm", "loss_scale")}
         recorded = train_recorded(gpu, hparams, data, folder / "recorded")
         recorded_again = train_recorded(gpu, hparams, data, without_second_half(folder / "recorded", folder / "again"),
                                         "checkpoint.resume=auto")

@@ -27,12 +27,14 @@ class FailedRuns:
         self.words = [gpu, hparams, data]
         self.folder = folder
         self.async_save = async_save
+        self.operations = set()  # that have failed, each in a run of its own
 
     def output(self, operation):
         """The folder of such a run, which ends as it must."""
         output = self.folder / f"{self.async_save}_{operation}"
-        if output.exists():
+        if operation in self.operations:
             return output
+        self.operations.add(operation)
         failed = subprocess.run(
             train_equally.command(*self.words, output, f"checkpoint.async_save={self.async_save}"),
             capture_output=True, text=True, env={**os.environ, "MONOMORPH_SIMULATOR_FAULT": str(operation)})
@@ -53,14 +55,14 @@ class FailedRuns:
             fail(f"a fault at operation {operation} leaves {found}")
         return found != []
 
-    def first(self, holds, low):
-        """The first operation from one on of which it holds, as it does of all behind it."""
-        high = 2 * low
-        while not holds(high):
-            low, high = high, 2 * high
+    def first_behind_save(self):
+        """The first operation whose fault leaves the checkpoint, as any behind it does."""
+        high = 2048
+        while not self.has_checkpoint(high):
+            high *= 2
             if high > MOST_OPERATIONS:
                 fail(f"there are no {SAVED} steps and a checkpoint in {MOST_OPERATIONS} operations")
-        return bisect.bisect_left(range(high + 1), True, low, high, key=holds)
+        return bisect.bisect_left(range(high), True, high // 2, high, key=self.has_checkpoint)
 
 
 def main():
@@ -71,13 +73,17 @@ def main():
         train_equally.write_tokens(data)
         on_cpu = train_equally.train(cpu, hparams, data, folder / "cpu")
         runs = [FailedRuns(gpu, hparams, data, folder, async_save) for async_save in ("off", "on")]
-        begin = runs[0].first(runs[0].takes_steps, 1024)  # a fault from here on is told by the save
-        end = runs[0].first(runs[0].has_checkpoint, begin)
+        end = runs[0].first_behind_save()
+        tried = sorted(runs[0].operations)
+        before = [operation for operation in tried if not runs[0].takes_steps(operation)]
+        within = [operation for operation in tried if runs[0].takes_steps(operation) and operation < end]
+        if not before or not within:
+            fail(f"faults at operations {tried} must come before a save and in it, which ends before operation {end}")
         for run in runs:
-            for operation in (begin - 1, begin, (begin + end) // 2, end - 1, end, end + (end - begin) // 4):
+            for operation in (before[-1], within[0], end - 1, end):
                 if run.has_checkpoint(operation) != (operation >= end):
-                    fail(f"with async_save={run.async_save} the checkpoint must be there from a fault at operation {end} on, "
-                         f"as the copies for it begin at {begin}, and at {operation} it is otherwise")
+                    fail(f"with async_save={run.async_save}, too, the checkpoint must be there from a fault at operation {end} "
+                         f"on, and at {operation} it is otherwise")
                 resumed = train_equally.train(cpu, hparams, data, run.output(operation), "checkpoint.resume=auto")
                 difference = train_equally.worst(resumed, on_cpu, "loss")
                 if difference > 1e-6:
