@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """train_equally.py <program for CPUs> <program for GPUs> <hyperparameters> [tolerance]: trains both on the same tokens for
-20 steps, resumes each run of a GPU from its middle, and the run of each device on the other, and compares losses and gradient
-norms. A step that is logged is timed kernel by kernel, so the GPU's run and what resumes it are done again with logs of no
-step, where the GPU runs steps as it has recorded them. Prints one line; ends with 1 if losses differ by more, or a tensor of
-the last checkpoints of the GPU's runs in a bit."""
+20 steps, resumes each run of a GPU from its middle, and the run of each device on the other, and compares losses, gradient
+norms and loss scales. A step that is logged is timed kernel by kernel, so the GPU's run and what resumes it are done again
+with logs of no step, where the GPU runs steps as it has recorded them. Prints one line; ends with 1 if losses differ by
+more, or a tensor of the last checkpoints of the GPU's runs in a bit."""
 import json
 import pathlib
 import pickle
@@ -33,8 +33,9 @@ def command(program, hparams, data, output, *settings):
     return words
 
 
-def train(program, hparams, data, output, *settings):
-    result = subprocess.run(command(program, hparams, data, output, *settings), capture_output=True, text=True)
+def train(program, hparams, data, output, *settings, ranks=1):
+    words = [*command(program, hparams, data, output, *settings), *(["--ranks", str(ranks)] if ranks > 1 else [])]
+    result = subprocess.run(words, capture_output=True, text=True)
     if result.returncode != 0:
         sys.exit(f"{program}: {result.stdout[-500:]}{result.stderr[-2000:]}")
     return records(output)
@@ -57,17 +58,20 @@ def without_second_half(run, output):
 
 
 def tensors(run):
-    """Of the last checkpoint of a run, by file: where tensors lie, and their bytes."""
-    found = {}
-    for file in sorted((run / f"checkpoints/step_{STEPS:08}").glob("**/*.safetensors")):
+    """The bytes of each tensor of the last checkpoint of a run, put together from the files of its ranks."""
+    parts = {}
+    for file in (run / f"checkpoints/step_{STEPS:08}").glob("*.safetensors"):
         content = file.read_bytes()
         end = 8 + int.from_bytes(content[:8], "little")
         places = json.loads(content[8:end])
-        places.pop("__metadata__", None)
-        found[file.name] = places, content[end:]
-    if not found:
+        notes = places.pop("__metadata__", {})  # of a part: "from 4096 of 256x128"
+        for name, place in places.items():
+            first = int(notes[name].split()[1]) if name in notes else 0
+            begin, behind = place["data_offsets"]
+            parts.setdefault((name, place["dtype"]), []).append((first, content[end + begin:end + behind]))
+    if not parts:
         sys.exit(f"{run} has no tensors of step {STEPS}")
-    return found
+    return {tensor: b"".join(part for _, part in sorted(held)) for tensor, held in parts.items()}
 
 
 def train_recorded(program, hparams, data, output, *settings):
@@ -78,9 +82,9 @@ def train_recorded(program, hparams, data, output, *settings):
     return tensors(output)
 
 
-def resume(program, hparams, data, run, output):
+def resume(program, hparams, data, run, output, ranks=1):
     """The second half of a run again."""
-    return kept(train(program, hparams, data, without_second_half(run, output), "checkpoint.resume=auto"))
+    return kept(train(program, hparams, data, without_second_half(run, output), "checkpoint.resume=auto", ranks=ranks))
 
 
 def worst(a, b, name):
@@ -99,7 +103,7 @@ def main():
         resumed = resume(gpu, hparams, data, folder / "gpu", folder / "resumed")
         crossed = resume(gpu, hparams, data, folder / "cpu", folder / "crossed")
         back = resume(cpu, hparams, data, folder / "gpu", folder / "back")
-        report = {key: max(worst(run, on_cpu, key) for run in (on_gpu, crossed, back)) for key in ("loss", "grad_norm")}
+        report = {key: max(worst(run, on_cpu, key) for run in (on_gpu, crossed, back)) for key in ("loss", "grad_norm", "loss_scale")}
         recorded = train_recorded(gpu, hparams, data, folder / "recorded")
         recorded_again = train_recorded(gpu, hparams, data, without_second_half(folder / "recorded", folder / "again"),
                                         "checkpoint.resume=auto")

@@ -184,6 +184,31 @@ TEST_CASE("after a load, nothing that was on its way from the host before is use
   }
 }
 
+namespace {
+/// As what saves behind the steps reads them: by views that were taken when the run began.
+template <class R> void check_early_views(Timing timing) {
+  const auto communicator = one_rank();
+  train::Step<R> step(*communicator, micro_batch, 3, 0, {}, timing);
+  const auto parameters = step.parameters(), state = step.optimizer_state();
+  accumulate(step, sequences.from(0, R::model.context_length), 1, {.index = 0, .count = 1});
+  gradient_norm(step);
+  update(step, 1, 1e-2, PolicyHparams::of<typename R::optimizer::Hparams>());
+  std::vector<HostBuffer> buffers, others;
+  const std::uint64_t of_state = hash_of(downloaded(state, step, buffers)),
+                      of_parameters = hash_of(downloaded(parameters, step, others));
+  CHECK(of_state == hash_of(step.optimizer_state()));
+  CHECK(of_parameters == hash_of(step.parameters()));
+}
+}  // namespace
+
+TEST_CASE("views that were taken before an update show what it leaves, however late copies are") {
+  for (const Timing timing : {Timing::at_once, Timing::late}) {
+    check_early_views<OptimizedBy<gpt2_like, optim::HostState<optim::AdamW>>>(timing);
+    check_early_views<OptimizedBy<InBf16<llama_like>, optim::HostState<optim::AdamW>>>(timing);
+    check_early_views<InHostMemory<llama_like>>(timing);
+  }
+}
+
 TEST_CASE("on the device, two units are left of the parameters of compute") {
   using base = InBf16<llama_like>;
   constexpr plan::Memory all = planned<base>, some = planned<InHostMemory<base>>;

@@ -24,21 +24,11 @@ def fail(line):
 
 
 def check_training(cpu, gpu, hparams, data, folder):
-    ranked = ["--ranks", "2"]
-
-    def train(program, output, *settings, ranks=()):
-        words = [*train_equally.command(program, hparams, data, output, *settings), *ranks]
-        result = subprocess.run(words, capture_output=True, text=True)
-        if result.returncode != 0:
-            fail(f"{' '.join(map(str, words))}: {result.stdout[-500:]}{result.stderr[-2000:]}")
-        return train_equally.records(output)
-
-    on_cpu, on_gpus = train(cpu, folder / "cpu"), train(gpu, folder / "gpus", ranks=ranked)
-    again = train_equally.without_second_half(folder / "gpus", folder / "again")
-    back = train_equally.without_second_half(folder / "gpus", folder / "back")
-    if train_equally.kept(train(gpu, again, "checkpoint.resume=auto", ranks=ranked)) != train_equally.kept(on_gpus):
+    on_cpu = train_equally.train(cpu, hparams, data, folder / "cpu")
+    on_gpus = train_equally.train(gpu, hparams, data, folder / "gpus", ranks=2)
+    if train_equally.resume(gpu, hparams, data, folder / "gpus", folder / "again", ranks=2) != train_equally.kept(on_gpus):
         fail("two ranks that go on from their checkpoint have other bits")
-    for run in (on_gpus, train(cpu, back, "checkpoint.resume=auto")):
+    for run in (on_gpus, train_equally.resume(cpu, hparams, data, folder / "gpus", folder / "back")):
         difference = train_equally.worst(run, on_cpu, "loss")
         if difference > 1e-6:
             fail(f"two ranks differ from one on a CPU by {difference}")

@@ -77,7 +77,7 @@ template <Recipe R> class State {
   void take_teacher() { teacher.take(queue_, collectives.behind(plan::n_stored_units<R>), transfers_.get(), batch_); }
   Queue queue() const { return queue_; }
   /// What is given to the queue from now on runs when all copies from and to the host are done.
-  void wait_for_transfers() {
+  void wait_for_transfers() const {
     if (transfers_) transfers_->wait_for_all();
   }
   /// After a recording that failed, nothing has run of what was given to the queue since it began: where parameters,

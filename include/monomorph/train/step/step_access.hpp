@@ -60,11 +60,18 @@ template <Recipe R> class StepAccess : public TrainingStep {
     wait_for_all();
     state_.teacher.forget();
   }
-  View download(View view, HostBuffer& buffer) const override { return copy_to_host(state_.queue(), view, buffer); }
+  /// A view that was taken before an update may lie on the host, and copies of that update still be on their way there.
+  View download(View view, HostBuffer& buffer) const override {
+    state_.wait_for_transfers();
+    return copy_to_host(state_.queue(), view, buffer);
+  }
   View place_for_upload(View view, HostBuffer& buffer) const override {
     return place_on_host(state_.queue(), view, buffer);
   }
-  void upload(View place, View view) override { copy_from_host(state_.queue(), place, view); }
+  void upload(View place, View view) override {
+    state_.wait_for_transfers();
+    copy_from_host(state_.queue(), place, view);
+  }
 
   View hidden_state(int block) const override {
     synchronize(state_.queue());
