@@ -61,6 +61,45 @@ TEST_CASE("where one rank fails together with others, it throws its own error an
   check_failure_of_one(UsageError("RUN-10", "--hparams is missing"), ExitCode::usage);
 }
 
+namespace {
+
+/// Where in an outer call of three ranks, which has two inner calls, rank 1 fails.
+enum class Fails { before, in_first, between, in_second, behind };
+/// By rank, the exit codes; each has gone through the same collectives.
+std::vector<ExitCode> codes_of_nested(Fails where) {
+  std::vector<ExitCode> codes(3, ExitCode::success);
+  with_ranks(3, [&](const World& world) {
+    const auto communicator = world.communicator(3, DType::fp32);
+    const auto come_to = [&](Fails place) {
+      if (world.rank() == 1 && where == place) throw UsageError("RUN-10", "--hparams is missing");
+    };
+    try {
+      together(*communicator, "begin", [&] {
+        come_to(Fails::before);
+        together(*communicator, "take the first step", [&] { come_to(Fails::in_first); });
+        come_to(Fails::between);
+        together(*communicator, "take the second step", [&] { come_to(Fails::in_second); });
+        come_to(Fails::behind);
+      });
+    } catch (const Error& error) {
+      CHECK((error.id() == "RANK-08") == (world.rank() != 1));
+      codes[world.rank()] = error.code();
+    }
+    const std::int64_t rank = world.rank();
+    CHECK(all_gather_words(*communicator, {&rank, 1}) == std::vector<std::int64_t>{0, 1, 2});
+  });
+  return codes;
+}
+
+}  // namespace
+
+TEST_CASE("where calls lie in a call, a failure is told once, wherever it comes") {
+  for (const Fails where : {Fails::before, Fails::in_first, Fails::between, Fails::in_second, Fails::behind}) {
+    CAPTURE(static_cast<int>(where));
+    CHECK(codes_of_nested(where) == std::vector(3, ExitCode::usage));
+  }
+}
+
 TEST_CASE("an exception that is no Error is told to the other ranks, too") {
   check_failure_of_one(std::bad_alloc(), ExitCode::failure);
   check_failure_of_one(std::filesystem::filesystem_error("no entry", std::error_code()), ExitCode::failure);

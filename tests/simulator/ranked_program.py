@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """ranked_program.py <program for CPUs> <program for GPUs> <hyperparameters>: two ranks of a whole program, each on a simulated
 GPU. They train as one rank on a CPU does; their checkpoint is gone on from, by them with the same bits and by a CPU. A rank
-that is killed ends the other with one line, and ranks that have one GPU between them are refused. `check --collectives` tries
-what the GPUs exchange. A trace has their streams' times. Ends with 1 and a line if that is not so."""
+that is killed or stopped is named by the other one, which ends; where the GPU of one refuses memory or has a fault, each
+ends with a line; ranks that have one GPU between them are refused. `check --collectives` tries what the GPUs exchange. A
+trace has their streams' times. Ends with 1 and a line if that is not so."""
 import json
 import os
 import pathlib
@@ -120,39 +121,63 @@ def start_ranks(words, of_rank_1=None):
             for rank in range(2)]
 
 
-def check_failing_gpu(gpu, hparams, data, folder, what, of_rank_1, code, said, said_by_rank_0, kept):
-    """The GPU of rank 1 refuses memory or has a fault: each rank ends with a line, and the checkpoints before are whole."""
-    output = folder / what.replace(" ", "_")
-    ranks = start_ranks(train_equally.command(gpu, hparams, data, output, "failure.rank_timeout=20"), of_rank_1)
+def lines_of_errors(ranks):
+    """By rank, the lines with an error's id."""
     errors = [rank.communicate(timeout=PATIENCE_S)[1] for rank in ranks]
-    lines = [[line for line in text.splitlines() if line.startswith("[")] for text in errors]
-    if ranks[1].returncode != code or len(lines[1]) != 1 or not all(text in lines[1][0] for text in said):
-        fail(f"{what}: rank 1 ends with {ranks[1].returncode}: {errors[1]}")
-    if ranks[0].returncode == 0 or len(lines[0]) != 1 or not all(text in lines[0][0] for text in said_by_rank_0):
-        fail(f"{what}: rank 0 ends with {ranks[0].returncode}: {errors[0]}")
-    checkpoints = output / "checkpoints"
-    found = sorted(path.name for path in checkpoints.iterdir()) if checkpoints.exists() else []
-    if found != kept:
-        fail(f"{what}: there are the checkpoints {found}, and not {kept}")
+    return [[line for line in text.splitlines() if line.startswith("error: [")] for text in errors]
 
 
-def check_killed_rank(gpu, hparams, data, folder, victim):
-    output = folder / f"killed_{victim}"
+def check_refused_memory(gpu, hparams, data, folder):
+    """To rank 1, whose arena is the third that it asks for, behind what collectives need. Nobody waits for a time limit."""
+    output = folder / "refused"
+    ranks = start_ranks(train_equally.command(gpu, hparams, data, output, f"failure.rank_timeout={2 * PATIENCE_S}"),
+                        {"MONOMORPH_SIMULATOR_REFUSAL": "2"})
+    lines = lines_of_errors(ranks)
+    said = ["[RANK-08] rank 1 could not take the memory for the step", "[GPU-05] the plan's "]
+    for rank in range(2):
+        if ranks[rank].returncode != 2 or len(lines[rank]) != 1 or said[rank] not in lines[rank][0]:
+            fail(f"where rank 1 is refused memory, rank {rank} ends with {ranks[rank].returncode}: {lines[rank]}")
+    if output.exists():
+        fail("ranks of which one is refused memory leave a folder behind")
+
+
+def check_fault(cpu, gpu, hparams, data, folder):
+    """Of the GPU of rank 1, in a step that it has recorded: both ranks end with a line, and a CPU goes on from a checkpoint
+    before."""
+    output = folder / "fault"
+    ranks = start_ranks(train_equally.command(gpu, hparams, data, output, "failure.rank_timeout=5", "run.steps=100000",
+                                              "log.every=1000"), {"MONOMORPH_SIMULATOR_FAULT": "6000"})
+    lines = lines_of_errors(ranks)
+    said = ["no word from rank 1; see what became of rank 1", "[GPU-02] the GPU failed while "]
+    for rank in range(2):
+        if ranks[rank].returncode != 1 or len(lines[rank]) != 1 or said[rank] not in lines[rank][0]:
+            fail(f"where the GPU of rank 1 fails, rank {rank} ends with {ranks[rank].returncode}: {lines[rank]}")
+    kept = sorted((output / "checkpoints").glob("step_*"))
+    if not kept or any(int(path.name.removeprefix("step_")) % 10 for path in kept):
+        fail(f"behind the fault of a GPU there are the checkpoints {kept}")
+    last = int(kept[-1].name.removeprefix("step_"))
+    train_equally.train(cpu, hparams, data, output, "checkpoint.resume=auto", f"run.steps={last + 2}")
+
+
+def check_silent_rank(gpu, hparams, data, folder, victim, by):
+    """A rank that is killed or stopped is named by the other one."""
+    output = folder / f"silent_{victim}_{by.name}"
     ranks = start_ranks(train_equally.command(gpu, hparams, data, output, "run.steps=100000", "checkpoint.every=100000",
-                                              "failure.rank_timeout=20"))
+                                              "failure.rank_timeout=10"))
     end = time.monotonic() + PATIENCE_S
     metrics = output / "metrics.jsonl"
     while not metrics.exists() or metrics.read_text().count("\n") < 3:
         if time.monotonic() > end or ranks[0].poll() is not None:
             fail("two ranks take no steps")
         time.sleep(0.1)
-    ranks[victim].send_signal(signal.SIGKILL)
+    ranks[victim].send_signal(by)
     survivor = ranks[1 - victim]
-    errors = survivor.communicate(timeout=PATIENCE_S)[1]
-    lines = [line for line in errors.splitlines() if "[RANK-11]" in line]
-    said = [" among ranks 0, 1, in step ", f"no word from rank {victim}; see what became of rank {victim}"]
+    [lines] = lines_of_errors([survivor])
+    ranks[victim].kill()
+    said = ["[RANK-11]" if by == signal.SIGKILL else "[RANK-12]", " among ranks 0, 1, in step ",
+            f"no word from rank {victim}; see what became of rank {victim}"]
     if survivor.returncode != 1 or len(lines) != 1 or not all(text in lines[0] for text in said):
-        fail(f"a rank whose other one was killed ends with {survivor.returncode}: {errors}")
+        fail(f"where rank {victim} gets {by.name}, the other one ends with {survivor.returncode}: {lines}")
 
 
 def main():
@@ -166,8 +191,11 @@ def main():
         check_shared_gpu(gpu, hparams, data, folder)
         check_collectives(gpu, hparams, data, folder)
         check_trace(gpu, hparams, data, folder)
-        for victim in (1, 0):  # rank 0 serves what the ranks leave their notes in
-            check_killed_rank(gpu, hparams, data, folder, victim)
+        check_refused_memory(gpu, hparams, data, folder)
+        check_fault(cpu, gpu, hparams, data, folder)
+        # Rank 0 serves what the ranks leave their notes in.
+        for victim, by in ((1, signal.SIGKILL), (0, signal.SIGKILL), (0, signal.SIGSTOP)):
+            check_silent_rank(gpu, hparams, data, folder, victim, by)
 
 
 main()

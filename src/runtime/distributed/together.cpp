@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <exception>
 
 namespace monomorph {
 namespace {
@@ -45,7 +46,15 @@ std::optional<FailedRank> first_failure(Communicator& communicator) {
   return FailedRank{static_cast<int>(first - codes.begin()), static_cast<ExitCode>(*first)};
 }
 
+namespace {
+/// What this rank has told the others last, or was told by one of them. All know it, so that nobody listens where it
+/// leaves a further call of `together` around the first.
+thread_local std::exception_ptr known;
+}  // namespace
+
 void report_current_exception(Communicator& communicator) noexcept {
+  if (std::current_exception() == known) return;
+  known = std::current_exception();
   try {
     exit_codes(communicator, code_of_current_exception());
   } catch (...) {  // NOLINT(bugprone-empty-catch): the failure that is being reported is the one to say
@@ -53,8 +62,10 @@ void report_current_exception(Communicator& communicator) noexcept {
 }
 
 void throw_failure_elsewhere(FailedRank failed, std::string_view what) {
-  throw Error("RANK-08", fmt::format("rank {} could not {}, and says why; this rank ends with it", failed.rank, what),
-              failed.code);
+  known = std::make_exception_ptr(
+      Error("RANK-08", fmt::format("rank {} could not {}, and says why; this rank ends with it", failed.rank, what),
+            failed.code));
+  std::rethrow_exception(known);
 }
 
 }  // namespace detail

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <string_view>
 
 namespace monomorph::train {
 namespace {
@@ -84,14 +85,17 @@ std::optional<MicroBatchChoice> choose_micro_batch_together(const RecipeProgram&
 Owned<TrainingStep> make_fitting_step(const RecipeProgram& recipe, Hparams& hparams,
                                       std::optional<MicroBatchChoice> choice, Communicator& communicator,
                                       std::vector<std::string>& notes) {
-  if (!choice) return make_step(recipe, hparams, communicator);
+  constexpr std::string_view what = "take the memory for the step";
+  if (!choice) return together(communicator, what, [&] { return make_step(recipe, hparams, communicator); });
   for (;;) {
     hparams.batch.micro_batch.value = choice->micro_batch;
-    Attempt attempt = attempt_step(recipe, hparams, communicator);
-    if (attempt.refusal && (!choice->may_shrink || choice->micro_batch == 1)) throw *attempt.refusal;
-    const bool refused =
-        choice->may_shrink && choice->micro_batch > 1 && any_rank(communicator, attempt.refusal.has_value());
-    if (!refused) {
+    const bool can_shrink = choice->may_shrink && choice->micro_batch > 1;
+    Attempt attempt = together(communicator, what, [&] {
+      Attempt made = attempt_step(recipe, hparams, communicator);
+      if (made.refusal && !can_shrink) throw *made.refusal;
+      return made;
+    });
+    if (!can_shrink || !any_rank(communicator, attempt.refusal.has_value())) {
       notes.push_back(text_of(*choice));
       return std::move(attempt.step);
     }

@@ -151,16 +151,25 @@ TEST_CASE("what is wrong besides memory ends the start") {
 TEST_CASE("ranks have one micro-batch, which the one with least memory decides") {
   constexpr std::int64_t no_failure = 0, served = 0, refused = 1;
   planned = 64, given = plenty;
-  WithOther smaller({no_failure, 16, served});
+  WithOther smaller({no_failure, 16, no_failure, served});
   CHECK(micro_batch_of(begin(sequences(128), smaller).hparams) == 16);
   CHECK(smaller.is_heard());
-  WithOther refusing({no_failure, 64, refused, refused, served});
+  WithOther refusing({no_failure, 64, no_failure, refused, no_failure, refused, no_failure, served});
   CHECK(micro_batch_of(begin(sequences(128), refusing).hparams) == 16);
   CHECK(refusing.is_heard());
   given = 5;
-  WithOther larger({no_failure, 64, served, served, served, served, served});
+  WithOther larger({no_failure, 64, no_failure, served, no_failure, served, no_failure, served, no_failure, served,
+                    no_failure, served});
   CHECK(micro_batch_of(begin(sequences(128), larger).hparams) == 4);
   CHECK(larger.is_heard());
+}
+
+TEST_CASE("where the memory that was asked for is refused to another rank, this one says so") {
+  planned = 64, given = plenty;
+  WithOther refused({static_cast<std::int64_t>(ExitCode::usage)});
+  const std::string line = error_of([&] { begin(sequences(128, 32), refused); });
+  CHECK(contains(line, "[RANK-08] rank 1 could not take the memory for the step, and says why"));
+  CHECK(refused.is_heard());
 }
 
 }  // namespace fitting_steps
