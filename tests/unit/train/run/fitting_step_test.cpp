@@ -166,7 +166,7 @@ TEST_CASE("ranks have one micro-batch, which the one with least memory decides")
 
 TEST_CASE("where the memory that was asked for is refused to another rank, this one says so") {
   planned = 64, given = plenty;
-  WithOther refused({static_cast<std::int64_t>(ExitCode::usage)});
+  WithOther refused({0, static_cast<std::int64_t>(ExitCode::usage)});
   const std::string line = error_of([&] { begin(sequences(128, 32), refused); });
   CHECK(contains(line, "[RANK-08] rank 1 could not take the memory for the step, and says why"));
   CHECK(refused.is_heard());
