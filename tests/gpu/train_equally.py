@@ -103,7 +103,8 @@ def main():
         resumed = resume(gpu, hparams, data, folder / "gpu", folder / "resumed")
         crossed = resume(gpu, hparams, data, folder / "cpu", folder / "crossed")
         back = resume(cpu, hparams, data, folder / "gpu", folder / "back")
-        report = {key: max(worst(run, on_cpu, key) for run in (on_gpu, crossed, back)) for key in ("loss", "grad_norm", "loss_scale")}
+        report = {key: max(worst(run, on_cpu, key) for run in (on_gpu, crossed, back))
+                  for key in ("loss", "grad_norm", "loss_scale")}
         recorded = train_recorded(gpu, hparams, data, folder / "recorded")
         recorded_again = train_recorded(gpu, hparams, data, without_second_half(folder / "recorded", folder / "again"),
                                         "checkpoint.resume=auto")

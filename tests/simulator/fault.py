@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """fault.py <program for CPUs> <program for GPUs> <hyperparameters>: wherever a GPU fails before, in and behind the save of a
-checkpoint, and whether steps wait for it or not, the program ends with one line, the checkpoint is there whole or not at all,
-and the run goes on from what is there, on a CPU. Ends with 1 and a line if that is not so."""
+checkpoint, whether steps wait for it or not, the program ends with one line, the checkpoint is there whole or not at all, and
+the run goes on from what is there, on a CPU. Ends with 1 and a line if that is not so."""
 import bisect
 import os
 import pathlib
@@ -82,8 +82,8 @@ def main():
         for run in runs:
             for operation in (before[-1], within[0], end - 1, end):
                 if run.has_checkpoint(operation) != (operation >= end):
-                    fail(f"with async_save={run.async_save}, too, the checkpoint must be there from a fault at operation {end} "
-                         f"on, and at {operation} it is otherwise")
+                    fail(f"with async_save={run.async_save}, too, the checkpoint must be there from a fault at operation "
+                         f"{end} on, and at {operation} it is otherwise")
                 resumed = train_equally.train(cpu, hparams, data, run.output(operation), "checkpoint.resume=auto")
                 difference = train_equally.worst(resumed, on_cpu, "loss")
                 if difference > 1e-6:
