@@ -19,6 +19,7 @@ constexpr int most_calls = 64;
 
 /// Each function that a place of the code lies in, the innermost first, with file and line, if addr2line is there.
 std::vector<std::string> functions_around(const std::vector<void*>& calls) {
+  if (calls.empty()) return {};  // addr2line would read addresses from the standard input
   std::ostringstream command;
   command << "addr2line -Cfip -e /proc/" << getpid() << "/exe" << std::hex;
   for (void* const call : calls) command << " 0x" << static_cast<const char*>(call) - &__executable_start - 1;

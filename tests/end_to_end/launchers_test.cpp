@@ -186,7 +186,7 @@ TEST_CASE("srun's ranks on two nodes end when the cable is cut, and go on to the
     REQUIRE(first.wait_for_output("\nstep      12"));
     nodes->set_link(1, false);
     check_lost_rank(first.wait(), 1, "no word from rank 1");
-    check_lost_rank(second.wait(), 0, "rendezvous does not answer");
+    check_lost_rank(second.wait(), 0, "no word from rank 0");
   }
   nodes->set_link(1, true);
   const std::int64_t saved = last_saved_step(place / "run"), end = saved + 3;

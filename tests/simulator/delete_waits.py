@@ -166,8 +166,14 @@ def main():
         sys.exit("delete_waits.py: no place waits, so that nothing is tried")
 
     def judged_without(found):
-        each = [judged(expected[part], run(programs, part, found[1])) for part in parts_of[found]]
-        return next((one for one in each if one[0]), (False, "; ".join(dict.fromkeys(text for _, text in each if text))))
+        """By the first part that misses it."""
+        texts = []
+        for part in parts_of[found]:
+            missed, text = judged(expected[part], run(programs, part, found[1]))
+            if missed:
+                return True, text
+            texts.append(text)
+        return False, "; ".join(dict.fromkeys(filter(None, texts)))
 
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         print("| wait left out | missed as |\n|---|---|", flush=True)

@@ -47,12 +47,12 @@ def expect(what, found, number, reason):
         sys.exit(f"micro_batch.py: {what} must give {number} and say {reason!r}, and gives {found}")
 
 
-def expect_refusal(what, found, beginning, change):
+def expect_refusal(what, found, beginning, change, code=2):
     """One line, with the plan's parts and a change."""
-    code, error = found
-    if (code != 2 or len(error.splitlines()) != 1 or not re.search(beginning, error) or
+    ended, error = found
+    if (ended != code or len(error.splitlines()) != 1 or not re.search(beginning, error) or
             "; the largest parts of the plan are " not in error or f"; {change}" not in error):
-        sys.exit(f"micro_batch.py: a run to which {what} is refused must end with 2 and a line of {beginning!r}, the plan's parts and "
+        sys.exit(f"micro_batch.py: a run to which {what} is refused must end with {code} and a line of {beginning!r}, the plan's parts and "
                  f"{change!r}, and gives {found}")
 
 
@@ -79,7 +79,7 @@ def check_refusals(gpu, hparams, data, folder):
     expect("a GPU without memory for its first kernel",
            run(gpu, hparams, data, folder / "first_kernel", "batch.micro_batch=auto", refused_kernel=0), 6, "as the memory for 12 was refused")
     expect_refusal("a kernel", run(gpu, hparams, data, folder / "kernel", "batch.micro_batch=4", refused_kernel=100),
-                   r"\[GPU-05\] the GPU has no memory left for the code of a kernel ", "change batch.micro_batch to 3, which fits")
+                   r"\[GPU-05\] the GPU has no memory left for the code of a kernel ", "change batch.micro_batch to 3, which fits", code=1)
     if not (folder / "kernel").exists():
         sys.exit("micro_batch.py: the kernel that is refused must be one of the first step")
 

@@ -145,7 +145,7 @@ def check_fault(cpu, gpu, hparams, data, folder):
     """Of the GPU of rank 1, in a step that it has recorded: both ranks end with a line, and a CPU goes on from a checkpoint
     before."""
     output = folder / "fault"
-    ranks = start_ranks(train_equally.command(gpu, hparams, data, output, "failure.rank_timeout=5", "run.steps=100000",
+    ranks = start_ranks(train_equally.command(gpu, hparams, data, output, "failure.rank_timeout=20", "run.steps=100000",
                                               "log.every=1000"), {"MONOMORPH_SIMULATOR_FAULT": "6000"})
     lines = lines_of_errors(ranks)
     said = ["no word from rank 1; see what became of rank 1", "[GPU-02] the GPU failed while "]
@@ -162,8 +162,9 @@ def check_fault(cpu, gpu, hparams, data, folder):
 def check_silent_rank(gpu, hparams, data, folder, victim, by):
     """A rank that is killed or stopped is named by the other one."""
     output = folder / f"silent_{victim}_{by.name}"
+    limit_s = 10 if by == signal.SIGSTOP else 30  # one that is killed is missed before
     ranks = start_ranks(train_equally.command(gpu, hparams, data, output, "run.steps=100000", "checkpoint.every=100000",
-                                              "failure.rank_timeout=10"))
+                                              f"failure.rank_timeout={limit_s}"))
     end = time.monotonic() + PATIENCE_S
     metrics = output / "metrics.jsonl"
     while not metrics.exists() or metrics.read_text().count("\n") < 3:

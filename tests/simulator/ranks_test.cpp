@@ -41,6 +41,7 @@ const std::vector<string>& steps_on_one_gpu() {
   return steps;
 }
 
+/// In 20 steps; gpu_covering_test.cpp shows a few on each of these numbers of ranks, with much else.
 void check_strategy(const string& strategy, std::initializer_list<int> numbers) {
   for (const int ranks : numbers) {
     CAPTURE(strategy, ranks);
@@ -73,16 +74,16 @@ TEST_CASE("one simulated GPU has the losses of a CPU, in the fixed tree") {
   CHECK(worst_difference(steps_on_one_gpu(), steps_on_cpu()) < 1e-6);
 }
 TEST_CASE("GPUs that hold everything have the losses of a CPU, and the bits of one GPU in the fixed tree") {
-  check_strategy("Replicate", {2, 4});
+  check_strategy("Replicate", {4});
 }
 TEST_CASE("GPUs that share the optimiser have the losses of a CPU, and the bits of one GPU in the fixed tree") {
-  check_strategy("ShardOptimizer", {2, 4});
+  check_strategy("ShardOptimizer", {2});
 }
 TEST_CASE("GPUs that share gradients have the losses of a CPU, and the bits of one GPU in the fixed tree") {
   check_strategy("ShardGradOp", {2});
 }
 TEST_CASE("GPUs that share all have the losses of a CPU, and the bits of one GPU in the fixed tree") {
-  check_strategy("FullShard", {2, 4});
+  check_strategy("FullShard", {4});
 }
 TEST_CASE(
     "GPUs that share all and reduce once a step have the losses of a CPU, and the bits of one GPU in the fixed tree") {

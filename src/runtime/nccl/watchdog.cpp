@@ -1,6 +1,7 @@
 #include "runtime/nccl/watchdog.hpp"
 
 #include "runtime/cuda/host/event.hpp"
+#include "runtime/cuda/host/planned_memory.hpp"
 #include "runtime/cuda/launch/count_up.hpp"
 #include "runtime/distributed/failures.hpp"
 #include "runtime/nccl/failure.hpp"
@@ -32,8 +33,7 @@ bool has_come_to(const std::uint64_t& count, std::uint64_t number) {
 
 Watchdog::Watchdog(int device, std::vector<NcclGroup*> groups, std::chrono::milliseconds time_limit)
     : device_(device), groups_(std::move(groups)), time_limit_(time_limit) {
-  cuda::check(cudaMallocHost(reinterpret_cast<void**>(&counts_), most_streams * sizeof(Progress)),
-              "allocating counters");
+  counts_ = reinterpret_cast<Progress*>(take_host_memory(most_streams * sizeof(Progress), "counters of collectives"));
   std::fill_n(counts_, most_streams, Progress{});
   thread_ = std::thread([this] { look_after_all(); });  // last: a thread must be joined, whatever is refused
 }

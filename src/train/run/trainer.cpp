@@ -462,7 +462,8 @@ int train(const RecipeProgram& recipe, const Hparams& hparams, const Records& re
     if (!trainer || !is_refused_memory(refusal)) throw;
     const Hparams of_run = trainer->hparams();
     trainer.reset();
-    throw with_memory_advice(refusal, recipe, of_run, groups.data.size());
+    const UsageError advised = with_memory_advice(refusal, recipe, of_run, groups.data.size());
+    throw Error(advised.id(), advised.text());  // not a UsageError, as the run had begun
   }
 }
 

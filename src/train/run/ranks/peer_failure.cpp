@@ -23,7 +23,12 @@ std::string name_of(const std::vector<int>& ranks) {
 /// "no word from rank 3; see what became of rank 3"
 std::string describe_silent_ranks(const World& world, std::optional<int> blamed) {
   const auto silent = world.notify_and_wait("gives up", blamed, patience);
-  if (silent && !silent->empty()) return fmt::format("no word from {0}; see what became of {0}", name_of(*silent));
+  if (silent && !silent->empty()) {
+    // Who comes late finds the rendezvous gone with a rank that has given up, and knows by itself for whom it waited.
+    std::vector<int> missed = *silent;
+    if (blamed && std::ranges::count(missed, *blamed) == 0) missed.push_back(*blamed);
+    return fmt::format("no word from {}; see what became of {}", name_of(*silent), name_of(missed));
+  }
   return fmt::format("{}; see what became of {}",
                      silent ? "all other ranks have noticed and end, too"
                             : "the ranks' rendezvous does not answer either",
