@@ -64,17 +64,22 @@ std::uint64_t copy_ids() {
   }
   return hash_of_view(result.view());
 }
-/// A step with more memory than there was is made while a kernel has not run that writes to a workspace, and another
-/// one that reads ids.
+/// A step with more memory than there was is made while a kernel has not run that writes to a workspace, and then
+/// another one, with more tokens, while one has not run that reads ids.
 std::uint64_t reserve_more() {
-  constexpr std::int64_t elements = 1 << 18, workspace_bytes = 64 << 20, tokens = 1 << 23;
-  const Row result(64);
+  constexpr std::int64_t elements = 1 << 18;
+  const auto reserve = [](std::int64_t tokens) {
+    constexpr std::int64_t workspace_bytes = 64 << 20;
+    cuda::reserve_memory({}, workspace_bytes - device::Cuda::shared_workspace_bytes(0, tokens), tokens);
+  };
   cuda::fill({}, {cuda::workspace({}, elements * size_of(DType::fp32)), DType::fp32, {1, elements}}, 1.0);
+  reserve(1);
+  const Row result(64);
   const std::vector<std::int32_t> ids(64, 7);
   const std::int32_t* const on_gpu = cuda::on_device({}, ids.data(), std::ssize(ids));
   auto* const bytes = reinterpret_cast<std::byte*>(const_cast<std::int32_t*>(on_gpu));
   cuda::add({}, {bytes, DType::fp32, {1, 64}}, result.view());
-  cuda::reserve_memory({}, workspace_bytes - device::Cuda::shared_workspace_bytes(0, tokens), tokens);
+  reserve(1 << 23);
   return hash_of_view(result.view());
 }
 /// Memory of the GPU and of the host, and a stream of copies.
