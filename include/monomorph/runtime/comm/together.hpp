@@ -29,7 +29,9 @@ void report_current_exception(Communicator& communicator) noexcept;
 }  // namespace detail
 
 /// Calls `act`, which may fail, on every rank. If it fails on one, all ranks throw: that one its own exception, of
-/// whatever type, and the others an error with the same exit code. So no rank waits for one that has failed.
+/// whatever type, and the others an error with the same exit code. So no rank waits for one that has failed. Calls may
+/// lie in the `act` of another, which does not tell again what the exception is known for: nobody may throw another one
+/// in its place between the two, on one rank alone.
 /// @param what "read the checkpoint": for the message   @throws [RANK-08] another rank failed; what `act` throws
 template <class Act> auto together(Communicator& communicator, std::string_view what, Act act) {
   constexpr bool gives = !std::is_void_v<decltype(act())>;
