@@ -231,18 +231,20 @@ ncclResult_t begin(ncclComm& communicator, std::function<ncclResult_t()> give) {
   return ncclInProgress;
 }
 
-/// For what becomes a part of a graph.
-std::shared_ptr<int> recorded_with(const ncclComm& communicator, cudaStream_t stream) {
-  return stream->capture ? communicator.recorded : nullptr;
+/// Both operations of a collective. A graph of which they become a part holds on to them.
+ncclResult_t give(const ncclComm& communicator, cudaStream_t stream, std::function<void()> send,
+                  std::function<void()> receive, std::function<bool()> ready) {
+  const std::shared_ptr<int> recorded = stream->capture ? communicator.recorded : nullptr;
+  gpu().give(stream, "NCCL's sending", std::move(send));
+  return result_of(gpu().give(
+      stream, "NCCL's receiving", [receive = std::move(receive), recorded] { receive(); }, std::move(ready)));
 }
 
 ncclResult_t call(ncclComm* to, cudaStream_t stream, Collective call) {
   return begin(*to, [=, communicator = shared(to)] {
-    const std::shared_ptr<int> recorded = recorded_with(*communicator, stream);
-    gpu().give(stream, "NCCL's sending", [=] { send_part(*communicator, call); });
-    return result_of(gpu().give(
-        stream, "NCCL's receiving", [=, held = recorded] { receive_parts(*communicator, call); },
-        [=] { return parts_have_come(*communicator); }));
+    return give(
+        *communicator, stream, [=] { send_part(*communicator, call); }, [=] { receive_parts(*communicator, call); },
+        [=] { return parts_have_come(*communicator); });
   });
 }
 
@@ -316,11 +318,10 @@ ncclResult_t give_group() {
     messages->push_back({message, {}});
   }
   return begin(*to, [=, communicator = shared(to)] {
-    const std::shared_ptr<int> recorded = recorded_with(*communicator, stream);
-    gpu().give(stream, "NCCL's sending", [=] { exchange_sent(*communicator, *messages); });
-    return result_of(gpu().give(
-        stream, "NCCL's receiving", [=, held = recorded] { exchange_received(*communicator, *messages); },
-        [=] { return exchange_is_ready(*communicator, *messages); }));
+    return give(
+        *communicator, stream, [=] { exchange_sent(*communicator, *messages); },
+        [=] { exchange_received(*communicator, *messages); },
+        [=] { return exchange_is_ready(*communicator, *messages); });
   });
 }
 

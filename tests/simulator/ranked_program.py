@@ -8,11 +8,12 @@ import json
 import os
 import pathlib
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
+
+import delete_waits
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "gpu"))
 import train_equally  # noqa: E402
@@ -111,14 +112,10 @@ def check_collectives(gpu, hparams, data, folder):
 
 def start_ranks(words, of_rank_1=None):
     """Two processes, of which rank 0 serves what they leave notes in.   of_rank_1: what its environment has besides"""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    return [subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                             env={**os.environ, "RANK": str(rank), "WORLD_SIZE": "2", "LOCAL_RANK": str(rank),
-                                  "LOCAL_WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port),
-                                  **(of_rank_1 or {} if rank == 1 else {})})
-            for rank in range(2)]
+    environments = delete_waits.environments(2)
+    environments[1].update(of_rank_1 or {})
+    return [subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment)
+            for environment in environments]
 
 
 def lines_of_errors(ranks):

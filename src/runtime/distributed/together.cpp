@@ -7,6 +7,10 @@
 namespace monomorph {
 namespace {
 
+/// What this rank has told the others last, or was told by one of them. All know it, so that nobody listens where it
+/// leaves a further call of `together` around the first.
+thread_local std::exception_ptr known;
+
 std::vector<std::int64_t> exit_codes(Communicator& communicator, ExitCode local) {
   const auto code = static_cast<std::int64_t>(local);
   return all_gather_words(communicator, {&code, 1});
@@ -45,12 +49,6 @@ std::optional<FailedRank> first_failure(Communicator& communicator) {
   if (first == codes.end()) return std::nullopt;
   return FailedRank{static_cast<int>(first - codes.begin()), static_cast<ExitCode>(*first)};
 }
-
-namespace {
-/// What this rank has told the others last, or was told by one of them. All know it, so that nobody listens where it
-/// leaves a further call of `together` around the first.
-thread_local std::exception_ptr known;
-}  // namespace
 
 void report_current_exception(Communicator& communicator) noexcept {
   if (std::current_exception() == known) return;
