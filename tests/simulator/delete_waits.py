@@ -63,12 +63,18 @@ def environments(n_ranks):
              "MONOMORPH_SIMULATOR_GPUS": str(n_ranks)} for rank in range(n_ranks)]
 
 
+def meeting(command, folder):
+    """The environment of ranks that meet in a folder, without LibTorch (meeting.cpp), whose module lies beside their program."""
+    return {"LD_LIBRARY_PATH": str(pathlib.Path(command[0]).resolve().parent / "simulated_meeting"), "TMPDIR": folder}
+
+
 def run_ranks(command, n_ranks):
     """By rank, the exit code, the lines that it prints, and what it says of a failure."""
     with contextlib.ExitStack() as files:
+        met = meeting(command, files.enter_context(tempfile.TemporaryDirectory())) if n_ranks > 1 else {}
         # A file takes any number of lines while another rank is waited for; a pipe would fill.
         errors = [files.enter_context(tempfile.TemporaryFile("w+")) for _ in range(n_ranks)]
-        processes = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=error, text=True, env=environment)
+        processes = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=error, text=True, env={**environment, **met})
                      for environment, error in zip(environments(n_ranks), errors)]
         lines = [process.communicate(timeout=LIMIT_S)[0].splitlines() for process in processes]
         for error in errors:

@@ -1,5 +1,7 @@
 #include "simulator/mailbox.hpp"
 
+#include "simulator/whole_file.hpp"
+
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -9,17 +11,6 @@
 #include "support/temporary_folder.hpp"
 
 namespace monomorph::simulator {
-namespace {
-
-/// Nobody sees it before it is whole.
-void write_whole(const std::filesystem::path& path, std::span<const std::byte> bytes) {
-  const std::filesystem::path unfinished = path.string() + " unfinished";
-  std::ofstream(unfinished, std::ios::binary)
-      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  std::filesystem::rename(unfinished, path);
-}
-
-}  // namespace
 
 std::string Mailbox::make() {
   std::string name = (std::filesystem::temp_directory_path() / "simulated_nccl_XXXXXX").string();

@@ -1,6 +1,5 @@
 #pragma once
 #include "support/catch.hpp"
-#include "support/free_port.hpp"
 #include "support/process.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -19,15 +18,22 @@ inline const std::string& folder_of_ranks() {
   return folder.path();
 }
 
+/// The number under which ranks meet that start together: as a port, which none of them opens (meeting.cpp).
+inline std::string new_meeting() {
+  static int last = 0;
+  return std::to_string(++last);
+}
+
 /// @param timeout of ranks for each other, in seconds
-inline Process::Environment environment(int rank, int ranks, const std::string& port, int gpus,
+inline Process::Environment environment(int rank, int ranks, const std::string& meeting, int gpus,
                                         const std::string& trouble = "", int timeout = 600) {
   return {{"RANK", std::to_string(rank)},
           {"WORLD_SIZE", std::to_string(ranks)},
           {"LOCAL_RANK", std::to_string(rank)},
           {"LOCAL_WORLD_SIZE", std::to_string(ranks)},
           {"MASTER_ADDR", "127.0.0.1"},
-          {"MASTER_PORT", port},
+          {"MASTER_PORT", meeting},
+          {"LD_LIBRARY_PATH", MONOMORPH_SIMULATED_MEETING},
           {"OMP_NUM_THREADS", "1"},
           {"TMPDIR", folder_of_ranks()},
           {"MONOMORPH_SIMULATOR_GPUS", std::to_string(gpus)},
@@ -37,10 +43,10 @@ inline Process::Environment environment(int rank, int ranks, const std::string& 
 
 /// By rank.
 inline std::vector<ProcessResult> results_of(int ranks, const std::vector<std::string>& rank_program, int gpus) {
-  const std::string port = free_port();
+  const std::string meeting = new_meeting();
   std::deque<Process> processes;
   for (int rank = 0; rank < ranks; ++rank)
-    processes.emplace_back(rank_program, ranks == 1 ? Process::Environment{} : environment(rank, ranks, port, gpus));
+    processes.emplace_back(rank_program, ranks == 1 ? Process::Environment{} : environment(rank, ranks, meeting, gpus));
   std::vector<ProcessResult> results;
   for (Process& process : processes) results.push_back(process.wait());
   return results;

@@ -326,10 +326,10 @@ namespace {
 
 /// Two ranks, and what NCCL has go wrong.
 std::vector<ProcessResult> troubled(const string& trouble, int steps = n_steps) {
-  const string port = free_port();
+  const string meeting = new_meeting();
   const std::vector<string> rank_program = command("gpu", "FullShard", "any_order", "late", 0, steps);
-  Process first(rank_program, environment(0, 2, port, 2, trouble, short_timeout)),
-      second(rank_program, environment(1, 2, port, 2, trouble, short_timeout));
+  Process first(rank_program, environment(0, 2, meeting, 2, trouble, short_timeout)),
+      second(rank_program, environment(1, 2, meeting, 2, trouble, short_timeout));
   std::vector<ProcessResult> results;
   results.push_back(first.wait(std::chrono::seconds(60)));
   results.push_back(second.wait(std::chrono::seconds(60)));
@@ -372,11 +372,11 @@ namespace {
 
 /// `check --collectives` of ranks on GPUs of which `shards` hold one copy of the parameters together.
 std::vector<ProcessResult> checked(int ranks, int shards, const string& order, const string& trouble = "") {
-  const string port = free_port();
+  const string meeting = new_meeting();
   std::deque<Process> processes;
   for (int rank = 0; rank < ranks; ++rank)
     processes.emplace_back(std::vector<string>{MONOMORPH_SIMULATED_CHECK, std::to_string(shards), order},
-                           environment(rank, ranks, port, ranks, trouble));
+                           environment(rank, ranks, meeting, ranks, trouble));
   std::vector<ProcessResult> results;
   for (Process& process : processes) results.push_back(process.wait());
   return results;
@@ -421,10 +421,10 @@ namespace {
 /// Two ranks, of which the second one is stopped or killed in the middle: what the first one says, and how long it
 /// takes.
 ProcessResult left_alone_by(int signal, const string& device = "gpu") {
-  const string port = free_port();
+  const string meeting = new_meeting();
   const std::vector<string> rank_program = command(device, "FullShard", "any_order", "late", 0, 1'000'000);
-  Process first(rank_program, environment(0, 2, port, 2, "", short_timeout)),
-      second(rank_program, environment(1, 2, port, 2, "", short_timeout));
+  Process first(rank_program, environment(0, 2, meeting, 2, "", short_timeout)),
+      second(rank_program, environment(1, 2, meeting, 2, "", short_timeout));
   REQUIRE(second.wait_for_output("step 5 "));
   second.signal(signal);
   ProcessResult result = first.wait(std::chrono::seconds(60));
