@@ -19,9 +19,9 @@ class SpoiltCommunicator final : public ForwardingCommunicator {
   SpoiltCommunicator(Communicator& right, Spoils spoils) : ForwardingCommunicator(right), spoils_(spoils) {}
 
  private:
-  void start_all_gather(int unit, View shard, View unsharded) override {
-    communicator().all_gather(unit, shard, unsharded);
-    if (spoils_ == Spoils::gathers) result_ = unsharded;
+  void start_all_gather(std::span<const UnitGather> units) override {
+    communicator().all_gather(units);
+    if (spoils_ == Spoils::gathers) result_ = units.back().unsharded;
   }
   void start_reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) override {
     communicator().reduce_scatter(unit, unsharded, shard, reduction);

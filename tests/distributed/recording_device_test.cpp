@@ -33,9 +33,9 @@ class EarlyCommunicator final : public ForwardingCommunicator {
   ~EarlyCommunicator() override { Recorder::the().leave(this); }
 
  private:
-  void start_all_gather(int unit, View shard, View unsharded) override {
-    started_.insert(unit);
-    communicator().all_gather(unit, shard, unsharded);
+  void start_all_gather(std::span<const UnitGather> units) override {
+    for (const UnitGather& one : units) started_.insert(one.unit);
+    communicator().all_gather(units);
   }
   void start_reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) override {
     started_.insert(unit);

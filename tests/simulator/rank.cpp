@@ -13,6 +13,9 @@
 namespace monomorph::testing {
 namespace {
 
+/// Of as many blocks as use a place of whole units a second time in one pass.
+using Decoder = Small<gpt2_like, 3>;
+
 template <class R> struct ReducedInBf16 : R { using precision = precision::Bf16MixedReducingBf16; };
 
 /// An encoder of pairs of texts.
@@ -26,7 +29,7 @@ struct Encoder {
   using attention = monomorph::attention::PerDocument<monomorph::attention::Bidirectional>;
   using objective = monomorph::objective::ContrastivePairs;
 };
-using Student = Taught<Small<gpt2_like>, Small<llama_like>>;
+using Student = Taught<Decoder, Small<llama_like>>;
 
 /// Of six blocks, so that two ranks use each place of whole units again for a later round of matrices.
 template <class Strategy> struct ByMuon : Sharded<Small<gpt2_like, 6>, Strategy> {
@@ -52,33 +55,33 @@ template <class R> void train_on(std::string_view device, const Task& task) {
 
 bool train(std::string_view device, std::string_view strategy, const Task& task) {
   if (strategy == "Replicate")
-    train_on<Sharded<Small<gpt2_like>, sharding::Replicate>>(device, task);
+    train_on<Sharded<Decoder, sharding::Replicate>>(device, task);
   else if (strategy == "ShardOptimizer")
-    train<OnGpu<Sharded<Small<gpt2_like>, sharding::ShardOptimizer>>>(task);
+    train<OnGpu<Sharded<Decoder, sharding::ShardOptimizer>>>(task);
   else if (strategy == "ShardGradOp")
-    train<OnGpu<Sharded<Small<gpt2_like>, sharding::ShardGradOp>>>(task);
+    train<OnGpu<Sharded<Decoder, sharding::ShardGradOp>>>(task);
   else if (strategy == "FullShard")
-    train<OnGpu<Sharded<Small<gpt2_like>, sharding::FullShard>>>(task);
+    train<OnGpu<Sharded<Decoder, sharding::FullShard>>>(task);
   else if (strategy == "HybridShard")
-    train<OnGpu<Sharded<Small<gpt2_like>, sharding::HybridShard<2>>>>(task);
+    train<OnGpu<Sharded<Decoder, sharding::HybridShard<2>>>>(task);
   else if (strategy == "ReduceOncePerStep")
-    train<OnGpu<Sharded<Small<gpt2_like>, sharding::ReduceOncePerStep<sharding::FullShard>>>>(task);
+    train<OnGpu<Sharded<Decoder, sharding::ReduceOncePerStep<sharding::FullShard>>>>(task);
   else if (strategy == "DeepReplicate")
     train_on<Deep<sharding::Replicate>>(device, task);
   else if (strategy == "DeepOnHost")
     train<OnGpu<OnHost>>(task);
   else if (strategy == "ReducedInBf16")
-    train<OnGpu<ReducedInBf16<Sharded<Small<gpt2_like>, sharding::FullShard>>>>(task);
+    train<OnGpu<ReducedInBf16<Sharded<Decoder, sharding::FullShard>>>>(task);
   else if (strategy == "Fp8Replicate")
-    train_on<InFp8<Sharded<Small<gpt2_like>, sharding::Replicate>>>(device, task);
+    train_on<InFp8<Sharded<Decoder, sharding::Replicate>>>(device, task);
   else if (strategy == "Fp8ShardGradOp")
-    train<OnGpu<InFp8<Sharded<Small<gpt2_like>, sharding::ShardGradOp>>>>(task);
+    train<OnGpu<InFp8<Sharded<Decoder, sharding::ShardGradOp>>>>(task);
   else if (strategy == "Fp8FullShard")
-    train<OnGpu<InFp8<Sharded<Small<gpt2_like>, sharding::FullShard>>>>(task);
+    train<OnGpu<InFp8<Sharded<Decoder, sharding::FullShard>>>>(task);
   else if (strategy == "PreferencesReplicate")
-    train_on<Preferring<Sharded<Small<gpt2_like>, sharding::Replicate>>>(device, task);
+    train_on<Preferring<Sharded<Decoder, sharding::Replicate>>>(device, task);
   else if (strategy == "PreferencesFullShard")
-    train<OnGpu<Preferring<Sharded<Small<gpt2_like>, sharding::FullShard>>>>(task);
+    train<OnGpu<Preferring<Sharded<Decoder, sharding::FullShard>>>>(task);
   else if (strategy == "TaughtReplicate")
     train_on<Sharded<Student, sharding::Replicate>>(device, task);
   else if (strategy == "TaughtShardGradOp")

@@ -12,7 +12,7 @@ class IdleCommunicator : public Communicator {
   plan::Traffic traffic() const override { return {}; }
 
  private:
-  void start_all_gather(int, View, View) override {}
+  void start_all_gather(std::span<const UnitGather>) override {}
   void start_reduce_scatter(int, View, View, Reduction) override {}
   void start_all_to_all(int, std::span<const View>, std::span<const View>) override {}
   void note_release(int) override {}
@@ -36,9 +36,7 @@ class ForwardingCommunicator : public Communicator {
   Communicator& communicator() { return communicator_; }
 
  private:
-  void start_all_gather(int unit, View shard, View unsharded) override {
-    communicator_.all_gather(unit, shard, unsharded);
-  }
+  void start_all_gather(std::span<const UnitGather> units) override { communicator_.all_gather(units); }
   void start_reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) override {
     communicator_.reduce_scatter(unit, unsharded, shard, reduction);
   }

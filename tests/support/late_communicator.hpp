@@ -19,9 +19,10 @@ class LateCommunicator final : public ForwardingCommunicator {
   using ForwardingCommunicator::ForwardingCommunicator;
 
  private:
-  void start_all_gather(int unit, View shard, View unsharded) override {
-    delay(TraceRow::all_gather, unit,
-          [this, unit, shard, unsharded] { communicator().all_gather(unit, shard, unsharded); });
+  void start_all_gather(std::span<const UnitGather> units) override {
+    for (const UnitGather& one : units)
+      delay(TraceRow::all_gather, one.unit,
+            [this, one] { communicator().all_gather(one.unit, one.shard, one.unsharded); });
   }
   void start_reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) override {
     delay(TraceRow::reduce_scatter, unit, [this, unit, unsharded, shard, reduction] {

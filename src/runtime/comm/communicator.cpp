@@ -2,7 +2,13 @@
 
 namespace monomorph {
 
-void Communicator::all_gather(int unit, View shard, View unsharded) { start_all_gather(unit, shard, unsharded); }
+void Communicator::all_gather(std::span<const UnitGather> units) {
+  if (!units.empty()) start_all_gather(units);
+}
+void Communicator::all_gather(int unit, View shard, View unsharded) {
+  const UnitGather only{unit, shard, unsharded};
+  start_all_gather({&only, 1});
+}
 void Communicator::reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) {
   start_reduce_scatter(unit, unsharded, shard, reduction);
 }

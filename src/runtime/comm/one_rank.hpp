@@ -12,7 +12,7 @@ class OneRank final : public Communicator {
   plan::Traffic traffic() const override { return {}; }
 
  private:
-  void start_all_gather(int, View, View) override {}
+  void start_all_gather(std::span<const UnitGather>) override {}
   void start_reduce_scatter(int, View, View, Reduction) override {}
   void start_all_to_all(int, std::span<const View>, std::span<const View>) override {}
   void note_release(int) override {}

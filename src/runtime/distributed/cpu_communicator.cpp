@@ -36,11 +36,13 @@ CpuCommunicator::Started& CpuCommunicator::started(int unit) {
   return started_[unit];
 }
 
-void CpuCommunicator::begin_all_gather(int unit, View shard, View unsharded) {
-  started(unit).all_gather = all_gather_queue_.submit([this, unit, shard, unsharded, trace = trace()] {
-    const TraceSpan span(trace, TraceRow::all_gather, "gather", unit);
-    doing(gathering, unit, [&] { all_gather_(gather_all_to_all_, shard, {unsharded, shard.elements()}); });
-  });
+void CpuCommunicator::begin_all_gather(std::span<const UnitGather> units) {
+  for (const UnitGather& one : units)
+    started(one.unit).all_gather = all_gather_queue_.submit([this, one, trace = trace()] {
+      const auto& [unit, shard, unsharded] = one;
+      const TraceSpan span(trace, TraceRow::all_gather, "gather", unit);
+      doing(gathering, unit, [&] { all_gather_(gather_all_to_all_, shard, {unsharded, shard.elements()}); });
+    });
 }
 
 void CpuCommunicator::begin_reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) {

@@ -18,7 +18,7 @@ class CpuCommunicator final : public GroupedCommunicator {
   void exchange(int other, View sent, View received) override;
 
  private:
-  void begin_all_gather(int unit, View shard, View unsharded) override;
+  void begin_all_gather(std::span<const UnitGather> units) override;
   void begin_reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) override;
   void begin_all_to_all(int unit, std::span<const View> sent, std::span<const View> received) override;
   void note_release(int) override {}  // compute is over when the call that computes returns

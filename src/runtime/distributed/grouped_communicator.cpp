@@ -29,10 +29,10 @@ GroupedCommunicator::GroupedCommunicator(RankGroup group, int shards)
       shard_group_(shard_group(group_, shards)),
       replica_group_(replica_group(group_, shards)) {}
 
-void GroupedCommunicator::start_all_gather(int unit, View shard, View unsharded) {
+void GroupedCommunicator::start_all_gather(std::span<const UnitGather> units) {
   if (shards() == 1) return;
-  ++started_.gathers.collectives;
-  begin_all_gather(unit, shard, unsharded);
+  started_.gathers.collectives += std::ssize(units);
+  begin_all_gather(units);
 }
 
 void GroupedCommunicator::start_reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) {

@@ -26,10 +26,10 @@ class GroupedCommunicator : public Communicator, public CheckedCommunicator {
   const RankGroup& replica_ranks() const { return replica_group_; }
 
  private:
-  void start_all_gather(int unit, View shard, View unsharded) final;
+  void start_all_gather(std::span<const UnitGather> units) final;
   void start_reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) final;
   void start_all_to_all(int unit, std::span<const View> sent, std::span<const View> received) final;
-  virtual void begin_all_gather(int unit, View shard, View unsharded) = 0;
+  virtual void begin_all_gather(std::span<const UnitGather> units) = 0;
   virtual void begin_reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) = 0;
   virtual void begin_all_to_all(int unit, std::span<const View> sent, std::span<const View> received) = 0;
   void gather_parts(View all) final;

@@ -22,9 +22,10 @@ class CommunicationStream {
     TraceRow row;
     const char* what;
   };
-  /// Calls give(), which puts a unit's collective on this stream, behind what the queue has been given so far.
+  /// What this stream is given from now on runs behind what the queue has been given so far.
+  void after_compute();
+  /// Calls give(), which puts a unit's collective on this stream.
   template <class Give> void run(const Watchdog::Purpose& purpose, const Traced& traced, Give give) {
-    after_compute();
     {
       const StreamSpan span(traced.trace, traced.row, traced.what, purpose.unit, stream_);
       watchdog_.watch(purpose, stream_, give);
@@ -37,7 +38,6 @@ class CommunicationStream {
   void forget();
 
  private:
-  void after_compute();
   void done(int unit);
 
   CUstream_st *compute_, *stream_ = nullptr;

@@ -54,14 +54,17 @@ std::vector<NcclGroup*> CudaCommunicator::groups() const {
   return all;
 }
 
-void CudaCommunicator::begin_all_gather(int unit, View shard, View unsharded) {
+void CudaCommunicator::begin_all_gather(std::span<const UnitGather> units) {
   check();
-  gather_stream_.run({distributed::gathering, unit, gathers_.get()}, {trace(), TraceRow::all_gather, "gather"},
-                     [&] { gathers_->all_gather(shard, unsharded, gather_stream_.stream()); });
+  gather_stream_.after_compute();
+  for (const auto& [unit, shard, unsharded] : units)
+    gather_stream_.run({distributed::gathering, unit, gathers_.get()}, {trace(), TraceRow::all_gather, "gather"},
+                       [&] { gathers_->all_gather(shard, unsharded, gather_stream_.stream()); });
 }
 
 void CudaCommunicator::begin_reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) {
   check();
+  reduce_stream_.after_compute();
   reduce_stream_.run({distributed::reducing, unit, reducing_group(reduction)},
                      {trace(), TraceRow::reduce_scatter, "reduce"}, [&] {
                        if (ordered_reduction_)
@@ -73,6 +76,7 @@ void CudaCommunicator::begin_reduce_scatter(int unit, View unsharded, View shard
 
 void CudaCommunicator::begin_all_to_all(int unit, std::span<const View> sent, std::span<const View> received) {
   check();
+  gather_stream_.after_compute();
   gather_stream_.run({distributed::exchanging_units, unit, gathers_.get()}, {trace(), TraceRow::all_gather, "exchange"},
                      [&] { exchange_(gather_all_to_all_, sent, received); });
 }

@@ -31,7 +31,7 @@ class CudaCommunicator final : public distributed::GroupedCommunicator {
   void runs_recording(int recording) override;
 
  private:
-  void begin_all_gather(int unit, View shard, View unsharded) override;
+  void begin_all_gather(std::span<const UnitGather> units) override;
   void begin_reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) override;
   void begin_all_to_all(int unit, std::span<const View> sent, std::span<const View> received) override;
   void note_release(int) override {}  // a gather waits for all that the queue was given before it

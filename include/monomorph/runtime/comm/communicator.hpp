@@ -13,6 +13,12 @@ struct Reduction {
   bool last = true;         ///< of the step: gradients are summed over a shard's replicas, too
 };
 
+/// A unit to be gathered: all ranks' shards come together in `unsharded`, in their order.
+struct UnitGather {
+  int unit;
+  View shard, unsharded;
+};
+
 /// Collectives over the data-parallel ranks. Each group of `shards` ranks holds one copy of the parameters together, of
 /// which rank r holds shard r % shards. Every collective belongs to a unit, so that a message about one that is stuck
 /// can name it. It begins after the compute that was called before it, and overlaps the compute that is called after
@@ -32,7 +38,10 @@ class Communicator {
   virtual void check() {}
   virtual plan::Traffic traffic() const = 0;  ///< so far; every unit must have been waited for
 
-  void all_gather(int unit, View shard, View unsharded);  ///< `unsharded` = all ranks' shards, in order
+  /// Gathers some units one after the other, each of which may be waited for by itself. A device orders the first one
+  /// behind compute, and so the others.
+  void all_gather(std::span<const UnitGather> units);
+  void all_gather(int unit, View shard, View unsharded);  ///< the same of a single unit
   /// `shard` = this rank's shard of the sum of all ranks' `unsharded`; with a single shard, the whole sum
   void reduce_scatter(int unit, View unsharded, View shard, Reduction reduction);
   /// sent[r] goes to rank r of those that hold one copy together, and received[r] comes from there, where present: the
@@ -75,7 +84,7 @@ class Communicator {
   Trace* trace() const { return trace_; }
 
  private:
-  virtual void start_all_gather(int unit, View shard, View unsharded) = 0;
+  virtual void start_all_gather(std::span<const UnitGather> units) = 0;  ///< one or more
   virtual void start_reduce_scatter(int unit, View unsharded, View shard, Reduction reduction) = 0;
   virtual void start_all_to_all(int unit, std::span<const View> sent, std::span<const View> received) = 0;
   virtual void note_release(int unit) = 0;

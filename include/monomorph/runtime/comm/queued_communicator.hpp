@@ -2,12 +2,29 @@
 #include <monomorph/runtime/comm/communicator.hpp>
 #include <monomorph/runtime/machine/queue.hpp>
 
+#include <array>
+
 namespace monomorph {
 
 namespace detail {
 /// @throws UsageError [RANK-25]
 [[noreturn]] void refuse_several_ranks(int ranks);
 }  // namespace detail
+
+/// Units that are gathered with one call.
+class UnitGathers {
+ public:
+  /// That of two layers, of each of which what is trained, what is frozen and what is packed are units of their own.
+  static constexpr int most = 6;
+
+  void add(const UnitGather& unit) { units_[n_++] = unit; }
+  std::span<const UnitGather> units() const { return {units_.data(), static_cast<std::size_t>(n_)}; }
+  std::span<UnitGather> units() { return {units_.data(), static_cast<std::size_t>(n_)}; }
+
+ private:
+  std::array<UnitGather, most> units_;
+  int n_ = 0;
+};
 
 /// A communicator's collectives as a step calls them: each begins in its turn on the step's queue, when those kernels
 /// have run that were called before it, and `wait` holds up those that are called after it. The host waits for nothing.
@@ -36,6 +53,11 @@ template <class Queue> class QueuedCommunicator {
   }
 
   // The collectives of Communicator, each in its turn on the queue.
+  void all_gather(UnitGathers gathers) const {
+    if (gathers.units().empty()) return;
+    for (UnitGather& gather : gathers.units()) gather.unit += first_unit_;
+    in_turn([=, all = communicator_] { all->all_gather(gathers.units()); });
+  }
   void all_gather(int unit, View shard, View unsharded) const {
     in_turn([=, unit = first_unit_ + unit, all = communicator_] { all->all_gather(unit, shard, unsharded); });
   }

@@ -65,8 +65,7 @@ template <class R> class ParameterStore {
 
   void before_forward(int layer) {
     if constexpr (collects) {
-      each_of(layer, [this](int u) { collect(u); });
-      if (layer < last_layer) each_of(layer + 1, [this](int u) { collect(u); });
+      collect(layer, layer < last_layer ? layer + 1 : layer);
       each_of(layer, [this](int u) { await(u); });
       if (layer + 1 < last_layer) each_of(layer + 2, [this](int u) { fetch_early(u); });
     }
@@ -77,7 +76,7 @@ template <class R> class ParameterStore {
   }
   void before_backward(int layer) {
     if constexpr (releases)
-      if (backward_needs(layer - 1)) each_of(layer - 1, [this](int u) { collect(u); });
+      if (backward_needs(layer - 1)) collect(layer - 1, layer - 1);
     if constexpr (collects) each_of(layer, [this](int u) { await(u); });
     if constexpr (releases)
       if (backward_needs(layer - 2)) each_of(layer - 2, [this](int u) { fetch_early(u); });
@@ -95,7 +94,11 @@ template <class R> class ParameterStore {
   void updated(int u) {
     if constexpr (collects) {
       if (plan::trains<R>(u)) there_[u] = false;
-      if (whole(u).present() && (!releases || plan::unit_of_stored<R>(u) <= 1)) collect(u);
+      if (whole(u).present() && (!releases || plan::unit_of_stored<R>(u) <= 1)) {
+        UnitGathers begun;
+        collect_with(begun, u);
+        comm_.all_gather(begun);
+      }
     }
   }
   /// After a load: what was collected is not true any more.   The caller has waited for every unit, and for copies.
@@ -136,13 +139,19 @@ template <class R> class ParameterStore {
   }
   static constexpr bool comes_from_host(int u) { return on_host && !Shards::resident(u); }
 
-  /// Unless the unit is there or in flight already.
-  void collect(int u) {
+  /// The units of these layers, with one wait for compute.
+  void collect(int first_layer, int last) {
+    UnitGathers begun;
+    for (int layer = first_layer; layer <= last; ++layer) each_of(layer, [&](int u) { collect_with(begun, u); });
+    comm_.all_gather(begun);
+  }
+  /// Unless the unit is there or in flight already. What is to be gathered joins the others.
+  void collect_with(UnitGathers& others, int u) {
     if (std::exchange(there_[u], true)) return;
     if (comes_from_host(u)) fetch(u);
     if constexpr (gathers) {
       if (comes_from_host(u) && arrives_apart_) arrive(u);
-      comm_.all_gather(u, comes_from_host(u) ? arrived_[u] : shard(u), whole(u));
+      others.add({u, comes_from_host(u) ? arrived_[u] : shard(u), whole(u)});
     }
   }
   /// What compute is given from now on finds the unit there.
