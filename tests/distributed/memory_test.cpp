@@ -86,7 +86,10 @@ template <class R, class Strategy> void check_memory(int ranks, int tree_levels)
                         }
                         take_steps(step, sequences, T);
                         meet(world, "done");
-                        if (world.rank() == 0) wrong = wrong_regions(step.state(), ranks, 1, tree_levels);
+                        if (world.rank() > 0) return;
+                        wrong = wrong_regions(step.state(), ranks, 1, tree_levels);
+                        if constexpr (train::State<recipe>::is_taught)
+                          wrong += wrong_teacher_regions<recipe>(*step.state().teacher.get(), ranks, 1);
                       });
   CHECK(wrong == "");
 }

@@ -2,6 +2,7 @@
 // of tokens and in several, of models that are unlike in all but their vocabulary; what the teacher's memory is; and
 // what passes without a teacher make of it.
 #include "numerics/perturb.hpp"
+#include "numerics/regions_check.hpp"
 #include "numerics/schedule_recipes.hpp"
 #include "numerics/teacher.hpp"
 #include "support/adamw_update.hpp"
@@ -186,6 +187,7 @@ TEST_CASE("a teacher takes the memory that is planned for it, and none before it
     CHECK(teacher.arena().unused_bytes() == 0);
     CHECK(teacher.host_arena().bytes() == planned.host_teacher);
     CHECK(teacher.host_arena().unused_bytes() == 0);
+    CHECK(wrong_teacher_regions<R>(teacher, 1, 3) == "");
     CHECK(step.state().arena().unused_bytes() == 0);
     CHECK(planned.total() >= planned.arena() + planned.teacher + planned.host_teacher);
     CHECK(values_of(step.teacher_parameters()).size() == 3 * 11 + 3);

@@ -1,5 +1,6 @@
 #pragma once
 #include <monomorph/train/describe/memory_regions.hpp>
+#include <monomorph/train/describe/teacher_regions.hpp>
 #include <monomorph/train/step/state.hpp>
 
 #include <algorithm>
@@ -70,6 +71,17 @@ std::string wrong_regions(const train::State<R>& state, int ranks, std::int64_t 
   }
   for (int layer = 0; layer < plan::last_layer<R>; ++layer)
     wrong += detail::misplaced(regions, state.arena(), state.activations.y_MD(layer), layer, "output");
+  return wrong;
+}
+
+/// The same of its teacher, which has been taken.
+template <Recipe R>
+std::string wrong_teacher_regions(const train::Teacher<R>& teacher, int ranks, std::int64_t micro_batch) {
+  const std::vector<train::MemoryRegion> regions = train::teacher_regions<R>(ranks, micro_batch, 0);
+  std::string wrong = detail::clash(regions);
+  if (!detail::fill(regions, MemorySpace::device, teacher.arena())) wrong += "; the arena is not filled";
+  if (!detail::fill(regions, MemorySpace::host, teacher.host_arena())) wrong += "; the host's arena is not filled";
+  wrong += detail::misplaced(regions, teacher.arena(), teacher.views().in_MD, -1, "that the loss compares");
   return wrong;
 }
 

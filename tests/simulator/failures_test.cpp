@@ -94,6 +94,24 @@ TEST_CASE("what is refused beside the arena leaves nothing, so that a smaller st
   CHECK(gpu().counts().allocations == allocations);
 }
 
+TEST_CASE("what a process keeps for the next step counts as free for it") {
+  CHECK(error_of_steps<InMemory>() == "(no error)");  // whose workspace, and place for ids, the process keeps
+  const auto free = [] { return *cuda::device_use({}).free_memory_bytes; };
+  const std::int64_t before = free();
+  CHECK(before > static_cast<std::int64_t>(gpu().memory().free_gpu_bytes()));
+  constexpr std::int64_t tokens = 1 << 21, shared = std::int64_t{128} << 20;  // more than any step here has
+  cuda::reserve_memory({},
+                       shared + device::Cuda::id_parts * device::Cuda::id_part_bytes(4 * tokens) +
+                           device::Cuda::recording_bytes,
+                       tokens);
+  CHECK(free() == before);
+  {
+    Training<InMemory> training;  // a step's arena is not
+    CHECK(free() < before);
+  }
+  CHECK(free() == before);
+}
+
 TEST_CASE("a GPU or a host that has not enough memory is one line that says so") {
   error_of_steps<AllOnHost>();  // what a process allocates once is there
   gpu().fail_allocation(0);

@@ -270,12 +270,13 @@ int run_chat(const RecipeProgram& recipe, const ChatOptions& options) {
   const std::int64_t T = recipe.model->context_length;
   write_notes(model, "options say it otherwise");
   constexpr std::int64_t sequences = 2;  // the second one for a moment, when a conversation goes on otherwise
-  Session session = session_of(model, T, sequences, T, T);
   model.settings.is_turn = true;
-  Conversation conversation(session, *model.tokenizer, model.settings);
-  const bool is_watched = is_terminal(STDIN_FILENO);
-  Chat chat(conversation, prompt, options.system, tools, is_watched && is_terminal(STDOUT_FILENO));
-  talk(chat, is_watched);
+  with_session(*model.weights, {request_for_texts(T, sequences, T, T).sizes}, [&](Session& session) {
+    Conversation conversation(session, *model.tokenizer, model.settings);
+    const bool is_watched = is_terminal(STDIN_FILENO);
+    Chat chat(conversation, prompt, options.system, tools, is_watched && is_terminal(STDOUT_FILENO));
+    talk(chat, is_watched);
+  });
   return 0;
 }
 

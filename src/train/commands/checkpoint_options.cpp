@@ -1,6 +1,5 @@
 #include "train/commands/checkpoint_options.hpp"
 
-#include "core/with_hint.hpp"
 #include "train/weights/companion_files.hpp"
 #include "train/weights/run_folder_of.hpp"
 
@@ -40,9 +39,8 @@ RunTokenizer CheckpointOptions::required_tokenizer(const std::string& found, con
 
 Owned<InferenceModel> restored_model(const RecipeProgram& recipe, const std::string& checkpoint,
                                      std::int64_t micro_batch, const PolicyHparams& objective,
-                                     Communicator& communicator, std::string_view hint) {
-  auto model =
-      with_hint(std::string(hint), [&] { return recipe.make_inference_model(communicator, micro_batch, objective); });
+                                     Communicator& communicator) {
+  auto model = recipe.make_inference_model(communicator, micro_batch, objective);
   restore_model(checkpoint, recipe, *model);
   return model;
 }

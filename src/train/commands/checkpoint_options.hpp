@@ -19,10 +19,6 @@ void show(std::string_view text);
 /// Tells the user what is no result, in a line on standard error; nothing if it is empty.
 void write_note(std::string_view note);
 
-/// The advice where a system refuses the memory of a model.
-inline constexpr std::string_view larger_machine =
-    "take a machine with more memory, or raise the limit that this program runs under";
-
 /// The options of commands that use a checkpoint without training.
 struct CheckpointOptions {
   std::string checkpoint, tokenizer;
@@ -37,9 +33,8 @@ struct CheckpointOptions {
 
 /// A model with a checkpoint's parameters, and without the memory of training.
 /// @param micro_batch, objective as of RecipeProgram::make_inference_model
-/// @param hint what helps where the memory is not to be had
 Owned<InferenceModel> restored_model(const RecipeProgram& recipe, const std::string& checkpoint,
                                      std::int64_t micro_batch, const PolicyHparams& objective,
-                                     Communicator& communicator, std::string_view hint);
+                                     Communicator& communicator);
 
 }  // namespace monomorph::train

@@ -1,6 +1,7 @@
 #include "train/commands/encoder_commands.hpp"
 
 #include "core/as_usage_error.hpp"
+#include "train/commands/forward_memory.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/core/file_error.hpp>
@@ -32,6 +33,26 @@ std::string line_of(std::string_view what, const RetrievalScores& scores) {
                      scores.mean_reciprocal_rank);
 }
 
+/// A line of JSON for each line.
+void embed_lines(std::istream& lines, Embedder& embedder) {
+  std::vector<std::string> texts;
+  const auto embed = [&] {
+    const std::vector<std::vector<float>> embeddings = embedder.embed(texts);
+    std::string written;
+    for (std::size_t i = 0; i < texts.size(); ++i)
+      written += nlohmann::ordered_json{{"text", texts[i]}, {"embedding", embeddings[i]}}.dump(
+                     -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
+                 "\n";
+    show(written);
+    texts.clear();
+  };
+  for (std::string line; std::getline(lines, line);) {
+    texts.push_back(std::move(line));
+    if (std::ssize(texts) == Embedder::texts_at_once) embed();
+  }
+  embed();
+}
+
 }  // namespace
 
 void RetrieveOptions::add_to(CLI::App& app) {
@@ -46,17 +67,19 @@ int run_retrieve(const RecipeProgram& recipe, const RetrieveOptions& options) {
   const HeldOutSets sets = options.sets(recipe, hparams);
   const std::int64_t micro_batch = options.micro_batch_or(hparams);
   const auto communicator = one_rank();
-  const auto model =
-      restored_model(recipe, checkpoint, micro_batch, hparams.loss.policy, *communicator, larger_machine);
-  for (const auto& [name, loader] : sets) {
-    const PairEmbeddings pairs = embed_pairs(*model, loader, micro_batch, recipe.texts_per_sample);
-    std::string text = name.empty() ? "" : name + ":\n";
-    text += fmt::format("{} pairs{:>31}{:>11}{:>9}\n", pairs.count(), "recall@1", "recall@10", "MRR");
-    text += line_of("embeddings", retrieval_scores(pairs));
-    if (options.bag_of_words) text += line_of("bag of words (TF-IDF)", bag_of_words_scores(loader, micro_batch));
-    show(text + line_of("chance", chance_scores(pairs.count())));
-  }
-  return 0;
+  return advised_on_memory(micro_batch_memory(recipe, 1, micro_batch), [&](bool& begun) {
+    const auto model = restored_model(recipe, checkpoint, micro_batch, hparams.loss.policy, *communicator);
+    begun = true;
+    for (const auto& [name, loader] : sets) {
+      const PairEmbeddings pairs = embed_pairs(*model, loader, micro_batch, recipe.texts_per_sample);
+      std::string text = name.empty() ? "" : name + ":\n";
+      text += fmt::format("{} pairs{:>31}{:>11}{:>9}\n", pairs.count(), "recall@1", "recall@10", "MRR");
+      text += line_of("embeddings", retrieval_scores(pairs));
+      if (options.bag_of_words) text += line_of("bag of words (TF-IDF)", bag_of_words_scores(loader, micro_batch));
+      show(text + line_of("chance", chance_scores(pairs.count())));
+    }
+    return 0;
+  });
 }
 
 void EmbedOptions::add_to(CLI::App& app) {
@@ -76,27 +99,14 @@ int run_embed(const RecipeProgram& recipe, const EmbedOptions& options) {
   }
   std::istream& lines = options.input == "-" ? std::cin : file;
   const auto communicator = one_rank();
-  const auto model =
-      restored_model(recipe, checkpoint, Embedder::texts_at_once, hparams.loss.policy, *communicator, larger_machine);
-  Embedder embedder(*model, *loaded.tokenizer, recipe.model->context_length, recipe.texts_per_sample);
-  write_note(loaded.note);
-  std::vector<std::string> texts;
-  const auto embed = [&] {
-    const std::vector<std::vector<float>> embeddings = embedder.embed(texts);
-    std::string written;
-    for (std::size_t i = 0; i < texts.size(); ++i)
-      written += nlohmann::ordered_json{{"text", texts[i]}, {"embedding", embeddings[i]}}.dump(
-                     -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
-                 "\n";
-    show(written);
-    texts.clear();
-  };
-  for (std::string line; std::getline(lines, line);) {
-    texts.push_back(std::move(line));
-    if (std::ssize(texts) == Embedder::texts_at_once) embed();
-  }
-  embed();
-  return 0;
+  return advised_on_memory(forward_memory(recipe, 1, Embedder::texts_at_once), [&](bool& begun) {
+    const auto model = restored_model(recipe, checkpoint, Embedder::texts_at_once, hparams.loss.policy, *communicator);
+    begun = true;
+    Embedder embedder(*model, *loaded.tokenizer, recipe.model->context_length, recipe.texts_per_sample);
+    write_note(loaded.note);
+    embed_lines(lines, embedder);
+    return 0;
+  });
 }
 
 }  // namespace monomorph::train

@@ -2,8 +2,8 @@
 
 #include "core/as_usage_error.hpp"
 #include "train/commands/evaluate_task.hpp"
+#include "train/commands/forward_memory.hpp"
 #include "train/run/data/run_tokenizer.hpp"
-#include "train/run/ranks/connect_data_parallel.hpp"
 #include "train/run/ranks/peer_failure.hpp"
 
 #include <monomorph/core/error.hpp>
@@ -45,18 +45,20 @@ std::string evaluate_held_out(const RecipeProgram& recipe, const EvaluateOptions
   const HeldOutData data =
       together(communicator, "read the held-out data", [&] { return HeldOutData(recipe, options); });
   const std::int64_t micro_batch = options.micro_batch_or(data.hparams);
-  const auto model = together(communicator, "load the checkpoint", [&] {
-    return restored_model(recipe, data.checkpoint, micro_batch, data.hparams.loss.policy, communicator,
-                          "lower --micro-batch, or take a machine with more memory");
-  });
-  if (communicator.rank() == 0) write_note(data.note);
   RecipeProgram alone = recipe;
   if (recipe.teacher != nullptr) alone.objective.metrics.clear();  // they compare with a teacher, which is not here
-  std::string text;
-  for (const auto& [name, result] :
-       evaluate_sets(alone, *model, communicator, data.sets, micro_batch, data.bytes_per_token, std::nullopt))
-    text += (name.empty() ? "" : name + ": ") + evaluation_text(result) + "\n";
-  return text;
+  return advised_on_memory(micro_batch_memory(recipe, communicator.size(), micro_batch), [&](bool& begun) {
+    const auto model = together(communicator, "load the checkpoint", [&] {
+      return restored_model(recipe, data.checkpoint, micro_batch, data.hparams.loss.policy, communicator);
+    });
+    begun = true;
+    if (communicator.rank() == 0) write_note(data.note);
+    std::string text;
+    for (const auto& [name, result] :
+         evaluate_sets(alone, *model, communicator, data.sets, micro_batch, data.bytes_per_token, std::nullopt))
+      text += (name.empty() ? "" : name + ": ") + evaluation_text(result) + "\n";
+    return text;
+  });
 }
 
 /// NAME=FILE, with the name of a benchmark.
@@ -98,7 +100,7 @@ void check_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options)
 int run_evaluate(const RecipeProgram& recipe, const EvaluateOptions& options) {
   constexpr std::chrono::minutes longest_wait{5};
   const World world = connect(longest_wait);
-  const auto communicator = world.size() == 1 ? one_rank() : connect_data_parallel(recipe, world);
+  const auto communicator = connect_for_command(recipe, world);
   try {
     const std::string text = evaluate(recipe, options, *communicator);
     if (world.rank() == 0) show(text);

@@ -62,15 +62,17 @@ void share(Communicator& communicator, Likelihoods& likelihoods) {
 }
 
 Likelihoods likelihoods_of(const RecipeProgram& recipe, const TaskData& data, Communicator& communicator) {
-  LoadedModel model(recipe, data.checkpoint);
-  Session session = scoring_session(model, recipe);
+  const LoadedModel model(recipe, data.checkpoint);
   data::Encoder encoder(*data.tokenizer);
   Likelihoods likelihoods;
   for (const Question& question : data.questions) likelihoods.emplace_back(question.choices.size(), 0.0);
   const auto rank = static_cast<std::size_t>(communicator.rank()),
              ranks = static_cast<std::size_t>(communicator.size());
-  for (std::size_t begin = rank * questions_at_once; begin < data.questions.size(); begin += ranks * questions_at_once)
-    score_block(data, begin, session, encoder, likelihoods);
+  with_session(model, request_for_scores(recipe), [&](Session& session) {
+    for (std::size_t begin = rank * questions_at_once; begin < data.questions.size();
+         begin += ranks * questions_at_once)
+      score_block(data, begin, session, encoder, likelihoods);
+  });
   return likelihoods;
 }
 

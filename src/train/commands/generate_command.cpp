@@ -1,12 +1,12 @@
 #include "train/commands/generate_command.hpp"
 
 #include "core/as_usage_error.hpp"
+#include "train/commands/forward_memory.hpp"
 #include "train/commands/ordered_lines.hpp"
 #include "train/commands/prompt_source.hpp"
 #include "train/commands/text_model.hpp"
 #include "train/inference/constraint.hpp"
 #include "train/inference/wanted_text.hpp"
-#include "train/run/ranks/connect_data_parallel.hpp"
 #include "train/run/ranks/peer_failure.hpp"
 
 #include <monomorph/core/file_error.hpp>
@@ -162,17 +162,18 @@ void continue_one(Work& work, std::int64_t T, const GenerateOptions& options, co
   std::optional<std::vector<std::int32_t>> ids = prompt_ids(*model.tokenizer, work.prompt, model.settings.text_ends);
   const std::int64_t tokens = std::ssize(*ids),
                      longest = model.settings.max_tokens < T - tokens ? tokens + model.settings.max_tokens : T;
-  Session session = session_of(model, options.cache_tokens, std::min(options.batch, options.samples), T, longest);
   Requests requests([&] { return std::exchange(ids, std::nullopt); }, options.samples);
-  if (options.samples == 1 && !model.settings.log_probabilities) return stream(session, model, work.prompt, requests);
-  JsonLines json(*model.tokenizer);
-  json.add_id(nullptr);
-  write_lines(session, model, json, requests, options.samples, world);
+  const std::int64_t batch = std::min(options.batch, options.samples);
+  with_session(*model.weights, request_for_texts(options.cache_tokens, batch, T, longest), [&](Session& session) {
+    if (options.samples == 1 && !model.settings.log_probabilities) return stream(session, model, work.prompt, requests);
+    JsonLines json(*model.tokenizer);
+    json.add_id(nullptr);
+    write_lines(session, model, json, requests, options.samples, world);
+  });
 }
 
 void continue_all(Work& work, std::int64_t T, const GenerateOptions& options, const World& world) {
   TextModel& model = work.model;
-  Session session = session_of(model, options.cache_tokens, options.batch, T, T);
   JsonLines json(*model.tokenizer);
   Requests requests(
       [&]() -> std::optional<std::vector<std::int32_t>> {
@@ -182,7 +183,8 @@ void continue_all(Work& work, std::int64_t T, const GenerateOptions& options, co
         return prompt_ids(*model.tokenizer, record->prompt, model.settings.text_ends);
       },
       options.samples);
-  write_lines(session, model, json, requests, options.samples, world);
+  with_session(*model.weights, request_for_texts(options.cache_tokens, options.batch, T, T),
+               [&](Session& session) { write_lines(session, model, json, requests, options.samples, world); });
 }
 
 void continue_texts(Work work, const RecipeProgram& recipe, const GenerateOptions& options, const World& world) {
@@ -193,7 +195,7 @@ void continue_texts(Work work, const RecipeProgram& recipe, const GenerateOption
 
 /// Each rank has the whole model, and reads all prompts.
 void continue_on_ranks(const RecipeProgram& recipe, const GenerateOptions& options, const World& world) try {
-  const auto communicator = connect_data_parallel(recipe, world);
+  const auto communicator = connect_for_command(recipe, world);
   Work work = together(*communicator, "load the model and read its prompts", [&] {
     if (world.rank() == 0) check_generate(recipe, options, world.size());
     return read_work(recipe, options);

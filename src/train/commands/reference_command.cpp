@@ -1,7 +1,7 @@
 #include "train/commands/reference_command.hpp"
 
-#include "core/with_hint.hpp"
 #include "train/commands/checkpoint_options.hpp"
+#include "train/commands/forward_memory.hpp"
 #include "train/run/data/reference_sets.hpp"
 #include "train/run/ranks/connect_data_parallel.hpp"
 #include "train/run/ranks/peer_failure.hpp"
@@ -45,21 +45,13 @@ void check_numbers(std::span<const double> scores, const data::TokenDataset& set
 }
 
 /// @return a line for each set
-std::string score_sets(const RecipeProgram& recipe, const Hparams& hparams, Communicator& communicator,
-                       bool writes_files) {
-  const HeldOutSets sets =
-      together(communicator, "read the sets", [&] { return open_reference_sets(recipe, hparams, Reference::is_made); });
+std::string score_with(TrainingStep& step, const RecipeProgram& recipe, const Hparams& hparams, const HeldOutSets& sets,
+                       Communicator& communicator, bool writes_files) {
   const std::int64_t micro_batch = micro_batch_of(hparams), sequences = recipe.sequences_per_sample;
-  const auto step = together(communicator, "take memory for the model", [&] {
-    return with_hint("lower batch.micro_batch, or take a machine with more memory", [&] {
-      return recipe.make_step(communicator, micro_batch, static_cast<std::uint64_t>(hparams.run.seed.value), 0,
-                              hparams.loss.policy);
-    });
-  });
   std::string text;
-  for (const std::string& line : load_start_weights(recipe, hparams, *step, communicator)) text += line + "\n";
+  for (const std::string& line : load_start_weights(recipe, hparams, step, communicator)) text += line + "\n";
   for (const auto& [name, loader] : sets) {
-    const std::vector<double> scores = sequence_scores(*step, communicator, loader, micro_batch, sequences);
+    const std::vector<double> scores = sequence_scores(step, communicator, loader, micro_batch, sequences);
     together(communicator, "write the scores", [&, &set = loader.set()] {
       check_numbers(scores, set, sequences);
       if (writes_files) data::write_reference_scores(set, sequences, scores);
@@ -68,6 +60,23 @@ std::string score_sets(const RecipeProgram& recipe, const Hparams& hparams, Comm
                         data::reference_scores_path(loader.set().file().path()), loader.set().n_samples(), sequences);
   }
   return text;
+}
+
+std::string score_sets(const RecipeProgram& recipe, const Hparams& hparams, Communicator& communicator,
+                       bool writes_files) {
+  const HeldOutSets sets =
+      together(communicator, "read the sets", [&] { return open_reference_sets(recipe, hparams, Reference::is_made); });
+  const auto advise = [&](const UsageError& refusal) {
+    return with_memory_advice(refusal, recipe, hparams, communicator.size());
+  };
+  return advised_on_memory(advise, [&](bool& begun) {
+    const auto step = together(communicator, "take memory for the model", [&] {
+      return recipe.make_step(communicator, micro_batch_of(hparams), static_cast<std::uint64_t>(hparams.run.seed.value),
+                              0, hparams.loss.policy);
+    });
+    begun = true;
+    return score_with(*step, recipe, hparams, sets, communicator, writes_files);
+  });
 }
 
 }  // namespace

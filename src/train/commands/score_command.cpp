@@ -175,6 +175,21 @@ NextText texts_of(const ScoreOptions& options) {
   };
 }
 
+void score_all(const NextText& next, TextScores& scores) {
+  std::vector<TextToScore> texts;
+  const auto write = [&] { scores.write(std::exchange(texts, {})); };
+  try {
+    while (auto record = next()) {
+      texts.push_back(scores.prepared(std::move(*record)));
+      if (texts.size() == texts_at_once) write();
+    }
+  } catch (const UsageError&) {  // of a text: those before it are scored
+    write();
+    throw;
+  }
+  write();
+}
+
 }  // namespace
 
 void ScoreOptions::add_to(CLI::App& app) {
@@ -205,22 +220,12 @@ int run_score(const RecipeProgram& recipe, const ScoreOptions& options) {
     return stop_ids(*loaded.tokenizer, folder.empty() ? "." : folder.string());
   });
   const NextText next = texts_of(options);
-  LoadedModel model(recipe, checkpoint);
-  Session session = scoring_session(model, recipe);
-  TextScores scores(*loaded.tokenizer, session, stride, std::move(ends));
-  write_note(loaded.note);
-  std::vector<TextToScore> texts;
-  const auto write = [&] { scores.write(std::exchange(texts, {})); };
-  try {
-    while (auto record = next()) {
-      texts.push_back(scores.prepared(std::move(*record)));
-      if (texts.size() == texts_at_once) write();
-    }
-  } catch (const UsageError&) {  // of a text: those before it are scored
-    write();
-    throw;
-  }
-  write();
+  const LoadedModel model(recipe, checkpoint);
+  with_session(model, request_for_scores(recipe), [&](Session& session) {
+    TextScores scores(*loaded.tokenizer, session, stride, std::move(ends));
+    write_note(loaded.note);
+    score_all(next, scores);
+  });
   return 0;
 }
 

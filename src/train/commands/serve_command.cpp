@@ -61,6 +61,40 @@ void end_all(Scheduler& scheduler, const HttpServer& server) {
   }
 }
 
+HttpLimits http_limits(const ServeOptions& options) {
+  HttpLimits limits = options.limits;
+  limits.body_bytes = static_cast<std::size_t>(options.body_bytes);
+  limits.head = std::chrono::seconds(options.head_seconds);
+  limits.body = std::chrono::seconds(options.body_seconds);
+  limits.request = std::chrono::seconds(options.request_seconds);
+  limits.stalled_write = std::chrono::seconds(options.write_seconds);
+  return limits;
+}
+
+/// Over HTTP, until a signal ends it.
+void serve(const ServedModel& served, Session& session, const ServeOptions& options, const std::string& key) {
+  const HttpLimits limits = http_limits(options);
+  Scheduler scheduler(session, served.tokenizer, options.most_waiting);
+  const Api api(served, scheduler, key, limits.request, LoopbackHosts::of(options.host));
+  const InterruptionGuard guard;
+  HttpServer server(limits, {.admit = [&](const HttpRequest& request) { return api.admit(request); },
+                             .answer = [&](const HttpRequest& request) { return api.answer(request); },
+                             .log =
+                                 [&](const std::string& line) {
+                                   if (!options.quiet) log_line(line);
+                                 }});
+  const int port = server.listen(options.host, options.port);
+  show(fmt::format("serving {} at http://{}:{}/v1\n", served.name, in_url(options.host), port));
+  try {
+    serve_until_signal(scheduler, server, std::chrono::seconds(options.stop_seconds));
+  } catch (...) {  // clients are told, too, when a pass of the model fails
+    server.stop_listening();
+    end_all(scheduler, server);
+    throw;
+  }
+  end_all(scheduler, server);
+}
+
 }  // namespace
 
 void ServeOptions::add_to(CLI::App& app) {
@@ -91,44 +125,22 @@ void ServeOptions::add_to(CLI::App& app) {
 
 int run_serve(const RecipeProgram& recipe, const ServeOptions& options) {
   check_predicts_next_token(recipe);
-  HttpLimits limits = options.limits;
-  limits.body_bytes = static_cast<std::size_t>(options.body_bytes);
-  limits.head = std::chrono::seconds(options.head_seconds);
-  limits.body = std::chrono::seconds(options.body_seconds);
-  limits.request = std::chrono::seconds(options.request_seconds);
-  limits.stalled_write = std::chrono::seconds(options.write_seconds);
   const std::string key = key_of(options.api_key_file);
   TextModel model = load_text_model(recipe, options, &options.chat_template);
   ChatPrompt prompt =
       as_usage_error("--template", [&] { return ChatPrompt(*model.tokenizer, model.chat_template, model.left_out); });
   write_notes(model, "requests may say it otherwise");
   const std::int64_t T = recipe.model->context_length;
-  Session session = session_of(model, options.cache_tokens, options.batch, T, T, scored_tokens_of_pass);
-  const ServedModel served{.name = options.model_name.empty() ? short_name(recipe) : options.model_name,
-                           .tokenizer = *model.tokenizer,
-                           .settings = model.settings,
-                           .context_length = T,
-                           .chat_prompt = std::move(prompt),
-                           .cache_tokens = session.pages() * PagedTokens::page};
-  Scheduler scheduler(session, *model.tokenizer, options.most_waiting);
-  const Api api(served, scheduler, key, limits.request, LoopbackHosts::of(options.host));
-  const InterruptionGuard guard;
-  HttpServer server(limits, {.admit = [&](const HttpRequest& request) { return api.admit(request); },
-                             .answer = [&](const HttpRequest& request) { return api.answer(request); },
-                             .log =
-                                 [&](const std::string& line) {
-                                   if (!options.quiet) log_line(line);
-                                 }});
-  const int port = server.listen(options.host, options.port);
-  show(fmt::format("serving {} at http://{}:{}/v1\n", served.name, in_url(options.host), port));
-  try {
-    serve_until_signal(scheduler, server, std::chrono::seconds(options.stop_seconds));
-  } catch (...) {  // clients are told, too, when a pass of the model fails
-    server.stop_listening();
-    end_all(scheduler, server);
-    throw;
-  }
-  end_all(scheduler, server);
+  const SessionRequest request = request_for_texts(options.cache_tokens, options.batch, T, T, scored_tokens_of_pass);
+  with_session(*model.weights, request, [&](Session& session) {
+    const ServedModel served{.name = options.model_name.empty() ? short_name(recipe) : options.model_name,
+                             .tokenizer = *model.tokenizer,
+                             .settings = model.settings,
+                             .context_length = T,
+                             .chat_prompt = std::move(prompt),
+                             .cache_tokens = session.pages() * PagedTokens::page};
+    serve(served, session, options, key);
+  });
   return 0;
 }
 

@@ -1,7 +1,8 @@
 #include "train/commands/text_model.hpp"
 
 #include "core/as_usage_error.hpp"
-#include "core/with_hint.hpp"
+#include "train/commands/forward_memory.hpp"
+#include "train/describe/micro_batch_choice.hpp"
 
 #include <monomorph/core/error.hpp>
 #include <monomorph/data/chat/turn_end.hpp>
@@ -39,12 +40,43 @@ std::string line_of_makers(const GenerationOptions& options, SamplingChoices of_
   return fmt::format("the model's generation_config.json says how tokens are chosen: {}", said);
 }
 
+/// Whether a session of such sizes can be made, and leaves what the plan has for the code of kernels.
+bool has_memory_for(const LoadedModel& model, const PassSizes& sizes, std::int64_t context_bytes) {
+  try {
+    const auto pass = model.token_pass(sizes);
+    return free_device_memory(model.recipe()) >= context_bytes;
+  } catch (const UsageError& refusal) {
+    if (!is_refused_memory(refusal)) throw;
+    return false;
+  }
+}
+
+/// How much a cache takes is known to the recipe's layers alone, so that a smaller one is tried.
+ForwardMemory memory_of(const LoadedModel& model, const SessionRequest& request) {
+  const std::int64_t cache_tokens = request.sizes.pages * PagedTokens::page;
+  ForwardMemory memory = forward_memory(model.recipe(), 1, model.micro_batch());
+  memory.beside = fmt::format("a cache of {} tokens", cache_tokens);
+  if (!request.least_cache_tokens) return memory;
+  memory.number = {.name = "--cache-tokens",
+                   .given = cache_tokens,
+                   .least = *request.least_cache_tokens,
+                   .unit = PagedTokens::page,
+                   .fits = [&model, sizes = request.sizes, context = memory.plan.device_context](std::int64_t tried) {
+                     PassSizes smaller = sizes;
+                     smaller.pages = pages_of(tried);
+                     return has_memory_for(model, smaller, context);
+                   }};
+  return memory;
+}
+
 }  // namespace
 
 LoadedModel::LoadedModel(const RecipeProgram& recipe, const std::string& checkpoint)
-    : communicator_(one_rank()),
-      model_(restored_model(recipe, checkpoint, recipe.caches_tokens ? 0 : 1, recipe.hparams.objective, *communicator_,
-                            larger_machine)) {}
+    : recipe_(recipe),
+      communicator_(one_rank()),
+      model_(advised_on_memory(forward_memory(recipe, 1, micro_batch()), [&](bool&) {
+        return restored_model(recipe, checkpoint, micro_batch(), recipe.hparams.objective, *communicator_);
+      })) {}
 
 void check_predicts_next_token(const RecipeProgram& recipe) {
   if (recipe.predicts_next_token) return;
@@ -84,23 +116,26 @@ void write_notes(const TextModel& model, std::string_view otherwise) {
   if (!model.of_makers.empty()) write_note(fmt::format("{}; {}", model.of_makers, otherwise));
 }
 
-Session session_of(TextModel& model, std::optional<std::int64_t> cache_tokens, std::int64_t batch,
-                   std::int64_t context_length, std::int64_t longest, std::int64_t logits) {
-  const std::int64_t pages =
-      cache_tokens ? pages_of(*cache_tokens) : batch * pages_of(std::min(longest, context_length));
-  auto pass = with_hint("lower --batch or --cache-tokens, or take a machine with more memory", [&] {
-    return model.weights->token_pass({.tokens = std::max(batch, std::min(most_tokens_of_pass, context_length)),
-                                      .wanted = std::max(batch, logits),
-                                      .sequences = batch,
-                                      .pages = pages});
-  });
-  return Session(std::move(pass));
+SessionRequest request_for_texts(std::optional<std::int64_t> cache_tokens, std::int64_t batch,
+                                 std::int64_t context_length, std::int64_t longest, std::int64_t logits) {
+  const std::int64_t pages_of_text = pages_of(std::min(longest, context_length));
+  return {.sizes = {.tokens = std::max(batch, std::min(most_tokens_of_pass, context_length)),
+                    .wanted = std::max(batch, logits),
+                    .sequences = batch,
+                    .pages = cache_tokens ? pages_of(*cache_tokens) : batch * pages_of_text},
+          .least_cache_tokens = pages_of_text * PagedTokens::page};
 }
 
-Session scoring_session(LoadedModel& model, const RecipeProgram& recipe) {
-  return Session(with_hint(std::string(larger_machine), [&] {
-    return model.token_pass(scoring_sizes({recipe.model->context_length, recipe.model->vocab_size}));
-  }));
+SessionRequest request_for_scores(const RecipeProgram& recipe) {
+  return {.sizes = scoring_sizes({recipe.model->context_length, recipe.model->vocab_size})};
+}
+
+void with_session(const LoadedModel& model, const SessionRequest& request, const std::function<void(Session&)>& use) {
+  advised_on_memory(memory_of(model, request), [&](bool& begun) {
+    Session session(model.token_pass(request.sizes));
+    begun = true;
+    use(session);
+  });
 }
 
 }  // namespace monomorph::train

@@ -5,15 +5,23 @@
 #include <monomorph/train/step/inference_model.hpp>
 #include <monomorph/train/step/session.hpp>
 
+#include <functional>
+#include <optional>
+
 namespace monomorph::train {
 
 /// A checkpoint's weights, whole on this rank.
 class LoadedModel {
  public:
+  /// @param recipe outlives this   @throws as restored_model; UsageError of memory that is refused, with advice
   LoadedModel(const RecipeProgram& recipe, const std::string& checkpoint);
-  Owned<TokenPass> token_pass(const PassSizes& sizes) { return model_->token_pass(sizes); }
+  Owned<TokenPass> token_pass(const PassSizes& sizes) const { return model_->token_pass(sizes); }
+  const RecipeProgram& recipe() const { return recipe_; }
+  /// Sequences at a time of the model's own forward pass.
+  std::int64_t micro_batch() const { return recipe_.caches_tokens ? 0 : 1; }
 
  private:
+  const RecipeProgram& recipe_;
   std::unique_ptr<Communicator> communicator_;
   Owned<InferenceModel> model_;
 };
@@ -43,13 +51,24 @@ TextModel load_text_model(const RecipeProgram& recipe, const GenerationOptions& 
 /// @param otherwise what may say otherwise than generation_config.json how tokens are chosen, as a clause
 void write_notes(const TextModel& model, std::string_view otherwise);
 
+/// What a session is asked for.
+struct SessionRequest {
+  PassSizes sizes;
+  /// The fewest that the user may lower --cache-tokens to; absent where there is no such option.
+  std::optional<std::int64_t> least_cache_tokens{};
+};
+
 /// @param cache_tokens that the texts at a time have together; absent: as many as they can have
 /// @param batch texts at a time   @param longest tokens that a text may have with its prompt
 /// @param logits tokens of a prompt whose logits are asked for in one pass
-Session session_of(TextModel& model, std::optional<std::int64_t> cache_tokens, std::int64_t batch,
-                   std::int64_t context_length, std::int64_t longest, std::int64_t logits = 1);
+SessionRequest request_for_texts(std::optional<std::int64_t> cache_tokens, std::int64_t batch,
+                                 std::int64_t context_length, std::int64_t longest, std::int64_t logits = 1);
 
-/// A session that scores texts.
-Session scoring_session(LoadedModel& model, const RecipeProgram& recipe);
+/// Of a session that scores texts.
+SessionRequest request_for_scores(const RecipeProgram& recipe);
+
+/// Calls use(session).   @throws UsageError of memory that is refused while the session is made, and Error while it is
+/// used, with advice; what `use` throws
+void with_session(const LoadedModel& model, const SessionRequest& request, const std::function<void(Session&)>& use);
 
 }  // namespace monomorph::train

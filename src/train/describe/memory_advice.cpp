@@ -9,6 +9,7 @@
 #include <monomorph/rule/budget_rule.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -108,6 +109,10 @@ std::vector<TriedChange> policy_changes(const RecipeProgram& recipe, int ranks) 
   return changes;
 }
 
+std::string change_of_number(std::string_view name, std::int64_t fitting) {
+  return fmt::format("change {} to {}, which fits", name, fitting);
+}
+
 /// Finds what fits, for one run.
 class ChangeSearch {
  public:
@@ -117,7 +122,7 @@ class ChangeSearch {
   std::string cheapest() const {
     const std::int64_t given = micro_batch_of(hparams_);
     if (const auto smaller = fitting_micro_batch(recipe_.planned.strategy(ranks_)))
-      return fmt::format("change batch.micro_batch to {}, which fits", *smaller);
+      return change_of_number("batch.micro_batch", *smaller);
     const std::vector<TriedChange> changes = policy_changes(recipe_, ranks_);
     for (const TriedChange& change : changes)
       if (fits(changed(change), given)) return fmt::format("{}, which fits", change.words());
@@ -155,11 +160,26 @@ class ChangeSearch {
 }  // namespace
 
 std::string largest_parts(const plan::Memory& memory) {
-  const auto part = [&](int n) {
-    const auto [which, bytes] = rule::largest_part(memory, n);
-    return fmt::format("{} with {}", name_of(which), format_bytes(bytes));
-  };
-  return fmt::format("the largest parts of the plan are {}, {} and {}", part(0), part(1), part(2));
+  std::vector<std::string> parts;
+  for (const int n : {0, 1, 2})
+    if (const auto [which, bytes] = rule::largest_part(memory, n); bytes > 0)
+      parts.push_back(fmt::format("{} with {}", name_of(which), format_bytes(bytes)));
+  if (parts.size() < 2) return "the largest part of the plan is " + fmt::to_string(fmt::join(parts, ""));
+  const std::string last = std::move(parts.back());
+  parts.pop_back();
+  return fmt::format("the largest parts of the plan are {} and {}", fmt::join(parts, ", "), last);
+}
+
+std::optional<std::string> fitting_change(const LowerableNumber& number) {
+  const auto number_of = [&](std::int64_t step) { return number.least + step * number.unit; };
+  // From the first step, which fits, to the last one that is known not to.
+  std::int64_t low = 0, high = (number.given - number.least + number.unit - 1) / number.unit;
+  if (high <= 0 || !number.fits(number.least)) return std::nullopt;
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (number.fits(number_of(middle)) ? low : high) = middle;
+  }
+  return change_of_number(number.name, number_of(low));
 }
 
 std::string memory_advice(const RecipeProgram& recipe, const Hparams& hparams, int ranks, const FitsMemory& fits) {

@@ -3,7 +3,9 @@
 #include <monomorph/train/hparams/hparams.hpp>
 
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 
 namespace monomorph::train {
 
@@ -17,5 +19,14 @@ std::string memory_advice(const RecipeProgram& recipe, const Hparams& hparams, i
 
 /// Its first half: "the largest parts of the plan are activations with 1.50 GiB, ...".
 std::string largest_parts(const plan::Memory& memory);
+
+/// A number by which a user asks for memory, such as the sequences of a micro-batch.
+struct LowerableNumber {
+  std::string_view name;                         ///< by which the user says it
+  std::int64_t given, least = 1, unit = 1;       ///< it is `least`, or more by a multiple of `unit`
+  std::function<bool(std::int64_t tried)> fits;  ///< if it does, smaller ones do, too
+};
+/// "change --micro-batch to 8, which fits", the largest smaller number that does; absent if none does.
+std::optional<std::string> fitting_change(const LowerableNumber& number);
 
 }  // namespace monomorph::train

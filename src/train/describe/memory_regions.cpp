@@ -1,14 +1,15 @@
 #include <monomorph/train/describe/memory_regions.hpp>
 
+#include "train/describe/arena_cuts.hpp"
+
 #include <algorithm>
-#include <utility>
 
 namespace monomorph::train {
 namespace {
 
 using enum MemorySpace;
 
-class RegionList {
+class RegionList : ArenaCuts {
  public:
   explicit RegionList(const PlacedMemory& placed) : placed_(placed) {
     add_parameters();
@@ -17,32 +18,9 @@ class RegionList {
     add_activations();
     add_tables();
   }
-  std::vector<MemoryRegion> take() && { return std::move(regions_); }
+  using ArenaCuts::take;
 
  private:
-  struct Buffer {
-    MemorySpace arena;
-    std::int64_t offset, element_bytes;
-  };
-  /// As Arena::take does.
-  Buffer cut(MemorySpace arena, std::int64_t elements, DType dtype) {
-    std::int64_t& used = arena == host ? used_on_host_ : used_;
-    const Buffer buffer{arena, used, size_of(dtype)};
-    used += (elements * buffer.element_bytes + 63) / 64 * 64;
-    return buffer;
-  }
-  void add(const Buffer& buffer, Slice slice, std::string_view what, int layer, PhaseInterval interval) {
-    if (slice.shape.elements() > 0 && interval.first <= interval.last)
-      regions_.push_back({what, layer, buffer.arena, buffer.offset + slice.offset * buffer.element_bytes,
-                          slice.shape.elements() * buffer.element_bytes, interval});
-  }
-  Buffer cut_whole(MemorySpace arena, std::int64_t elements, DType dtype, std::string_view what,
-                   PhaseInterval interval) {
-    const Buffer buffer = cut(arena, elements, dtype);
-    add(buffer, {0, {1, elements}}, what, -1, interval);
-    return buffer;
-  }
-
   void add_parameters();
   void add_uses(const Buffer& buffer, Slice slice, int unit);
   void add_gradients();
@@ -60,8 +38,6 @@ class RegionList {
   const PhaseInterval always_{0, phases_.update()}, in_update_{phases_.update(), phases_.update()},
       in_passes_{0, phases_.backward(placed_.lowest_trained)};
   const DType statistic_ = statistics_dtype(recipe_.compute_dtype);
-  std::int64_t used_ = 0, used_on_host_ = 0;
-  std::vector<MemoryRegion> regions_;
 };
 
 void RegionList::add_parameters() {

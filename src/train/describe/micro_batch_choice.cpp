@@ -57,6 +57,14 @@ FreeMemory free_memory_if_known(const RecipeProgram& recipe) {
   }
 }
 
+std::int64_t free_device_memory(const RecipeProgram& recipe) {
+  try {
+    return free_memory(recipe).device.value_or(0);
+  } catch (const Error&) {
+    return 0;
+  }
+}
+
 MicroBatchChoice choose_micro_batch(const RecipeProgram& recipe, const Hparams& hparams, LaunchedRanks ranks,
                                     const FreeMemory& memory, std::optional<std::int64_t> of_checkpoint) {
   const std::int64_t global_batch = hparams.batch.global_batch, share = global_batch / ranks.all;

@@ -20,6 +20,8 @@ struct FreeMemory {
 FreeMemory free_memory(const RecipeProgram& recipe);
 /// The same where a device that is not there leaves its memory unknown: of commands that do not compute.
 FreeMemory free_memory_if_known(const RecipeProgram& recipe);
+/// What is free on this rank's device behind a refusal; 0 where it has not the memory to say so.
+std::int64_t free_device_memory(const RecipeProgram& recipe);
 
 /// The largest micro-batch up to `most` that so many ranks can share the global batch by, and of which
 /// fits(micro_batch) holds; 1 if none fits.

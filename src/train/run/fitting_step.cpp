@@ -17,7 +17,7 @@ namespace {
 /// change is sure to fit; of a device it is known what is free.
 std::string advice(const Error& refusal, const RecipeProgram& recipe, const Hparams& hparams, int ranks) {
   if (refusal.id() == "GPU-05") {
-    const std::int64_t free = free_memory(recipe).device.value_or(0);
+    const std::int64_t free = free_device_memory(recipe);
     return memory_advice(recipe, hparams, ranks,
                          [free](const plan::Memory& memory, std::int64_t) { return memory.budgeted() <= free; });
   }

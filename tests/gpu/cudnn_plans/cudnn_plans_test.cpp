@@ -141,6 +141,25 @@ template <class R> int check_recipe(const std::string& name, std::int64_t micro_
   return n_by_cudnn;
 }
 
+/// A teacher goes forward alone, in the workspace that its student's layers and products have.
+/// @return its layers that cuDNN computes
+template <class R> int check_teacher(const std::string& name, std::int64_t micro_batch) {
+  CAPTURE(name, micro_batch);
+  int n_by_cudnn = 0;
+  if constexpr (has_teacher<objective_of<R>>) {
+    const std::int64_t tokens = micro_batch * trunk_of<R>.context_length,
+                       planned = device::Cuda::shared_workspace_bytes(
+                           plan::memory<On<R, device::Cuda>>(1, micro_batch).device_workspace, tokens);
+    for (const Layer& layer : layers_with_attention<plan::TeacherOf<R>>(micro_batch)) {
+      const AttentionCall call = layer.call();
+      if (!layer.extent.tiled || !cuda::cudnn_takes(call)) continue;
+      for (const cuda::DescribedGpu& gpu : {h200, a100}) CHECK(workspace_of(Direction::forward, call, gpu) <= planned);
+      ++n_by_cudnn;
+    }
+  }
+  return n_by_cudnn;
+}
+
 /// That of the recipe's hyperparameters; a run that names none has at most 8 sequences.
 std::int64_t micro_batch_of(const std::string& recipe) {
   const auto hparams = nlohmann::json::parse(read_bytes(MONOMORPH_SOURCE_DIR "/recipes/" + recipe + ".json"));
@@ -155,17 +174,20 @@ template <class R> struct InBf16 : R { using precision = precision::Bf16Mixed; }
 
 TEST_CASE("cuDNN builds plans for the attention of each shipped recipe, and asks for what the plan counts") {
   if (const auto reason = lacking()) MONOMORPH_SKIP(*reason);
-  std::set<std::string> by_cudnn, by_ours;
+  std::set<std::string> by_cudnn, by_ours, taught_by_cudnn;
   for_each_shipped_recipe([&]<class R>(const std::string& name) {
     const std::int64_t micro_batch = micro_batch_of(name);
     (check_recipe<R>(name, micro_batch) > 0 ? by_cudnn : by_ours).insert(name);
     check_recipe<InBf16<R>>(name + " in bf16", micro_batch);
+    check_teacher<R>("the teacher of " + name, micro_batch);
+    if (check_teacher<InBf16<R>>("the teacher of " + name + " in bf16", micro_batch) > 0) taught_by_cudnn.insert(name);
   });
   CHECK(by_cudnn.contains("gpt2_fsdp_bf16"));
   CHECK(by_cudnn.contains("llama3_1b_fsdp_bf16"));
   CHECK(by_cudnn.contains("tiny_gpt2_fp16"));
   CHECK(by_ours.contains("tiny_documents"));
   CHECK(by_ours.contains("gpt2_ddp_fp32"));
+  CHECK(taught_by_cudnn == std::set<std::string>{"tiny_distillation"});
 }
 
 TEST_CASE("cuDNN builds plans for the models whose speed is measured, in parts where they are large") {

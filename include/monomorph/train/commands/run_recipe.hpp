@@ -4,6 +4,7 @@
 #include <monomorph/run.hpp>
 #include <monomorph/train/commands/call_rules.hpp>
 #include <monomorph/train/describe/recipe_program.hpp>
+#include <monomorph/train/describe/teacher_regions.hpp>
 #include <monomorph/train/observe/step_observer.hpp>
 #include <monomorph/train/step/generating_step.hpp>
 
@@ -149,7 +150,7 @@ template <Recipe R> constexpr std::span<const ParameterGroup> groups_of() {
     return {};
 }
 
-/// What must be known of a teacher's recipe to find its weights.
+/// What must be known of a teacher's recipe to find its weights, and places for them.
 template <class R> train::RecipeProgram model_of() {
   train::RecipeProgram model;
   model.name = std::string(type_name<typename R::Source>());
@@ -173,7 +174,12 @@ template <class R> train::RecipeProgram model_of() {
 }
 template <Recipe R> constexpr auto teacher_of() -> decltype(train::RecipeProgram::teacher) {
   if constexpr (has_teacher<objective_of<R>>)
-    return model_of<plan::TeacherOf<R>>;
+    return [] {
+      train::RecipeProgram model = model_of<plan::TeacherOf<R>>();
+      model.planned = plan::planned_teacher<R>;
+      model.memory_regions = train::teacher_regions<R>;
+      return model;
+    };
   else
     return nullptr;
 }

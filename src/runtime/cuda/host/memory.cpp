@@ -1,5 +1,6 @@
 #include "runtime/cuda/host/check.hpp"
 #include "runtime/cuda/host/planned_memory.hpp"
+#include "runtime/cuda/host/staging.hpp"
 
 #include <monomorph/runtime/cuda/fused_products.hpp>
 #include <monomorph/runtime/cuda/memory.hpp>
@@ -57,6 +58,7 @@ const Allocator& host_allocator(Queue) {
   return of_host;
 }
 
+/// What the process keeps for steps is in use, and free for the next one, whose plan counts it.
 DeviceUse device_use(Queue queue) {
   int device = 0;
   cudaDeviceProp properties{};
@@ -66,7 +68,7 @@ DeviceUse device_use(Queue queue) {
   check(cudaMemGetInfo(&free, &total), "counting its memory");
   return {.gpu = properties.name,
           .peak_memory_bytes = static_cast<std::int64_t>(total - free),
-          .free_memory_bytes = static_cast<std::int64_t>(free),
+          .free_memory_bytes = static_cast<std::int64_t>(free) + bytes_kept_for_steps(),
           .product_table = product_table_hash(queue)};
 }
 

@@ -65,6 +65,8 @@ class Ring {
   void reserve(Queue queue, std::int64_t bytes, std::int64_t part_bytes) {
     if (bytes > part_bytes_) grow(queue, part_bytes);
   }
+  /// On the GPU.
+  std::int64_t bytes() const { return n_parts * part_bytes_; }
 
  private:
   static constexpr int n_parts = device::Cuda::id_parts;
@@ -120,6 +122,8 @@ const std::byte* copied_before_run(const void* host, std::int64_t bytes) {
 }
 
 std::byte* workspace(Queue queue, std::int64_t bytes) { return scratch.of(queue, bytes); }
+
+std::int64_t bytes_kept_for_steps() { return scratch.bytes() + ring.bytes(); }
 
 void reserve_memory(Queue queue, std::int64_t planned_bytes, std::int64_t tokens) {
   using device::Cuda;

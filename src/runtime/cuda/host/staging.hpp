@@ -15,4 +15,8 @@ const std::int32_t* on_device(Queue queue, const std::int32_t* host, std::int64_
 /// is made, as large as the plan has it (reserve_memory of memory.hpp); who asks for more gets it anew.
 std::byte* workspace(Queue queue, std::int64_t bytes);
 
+/// Bytes of the GPU's memory that the process keeps from one step to the next, and that the next one begins with: the
+/// workspace, and what ids go through.
+std::int64_t bytes_kept_for_steps();
+
 }  // namespace monomorph::cuda

@@ -4,6 +4,7 @@
 #include "support/error_of.hpp"
 
 #include <monomorph/run.hpp>
+#include <monomorph/train/describe/teacher_regions.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -26,6 +27,19 @@ struct Small {
   using optimizer = optim::HostState<optim::AdamW>;
 };
 
+/// What a snapshot reads of a teacher.
+template <class R> RecipeProgram teacher_program() {
+  using Teacher = plan::TeacherOf<R>;
+  RecipeProgram program;
+  program.memory_regions = teacher_regions<R>;
+  program.planned = plan::planned_teacher<R>;
+  program.compute_dtype = Teacher::precision::compute_dtype;
+  program.n_units = plan::n_units<Teacher>;
+  program.unit_layout = plan::unit_layout<Teacher>;
+  program.trains_tensor = plan::trains_tensor<Teacher>;
+  return program;
+}
+
 template <class R> RecipeProgram program() {
   RecipeProgram program;
   program.name = "small";
@@ -38,6 +52,7 @@ template <class R> RecipeProgram program() {
   program.n_units = plan::n_units<R>;
   program.unit_layout = plan::unit_layout<R>;
   program.trains_tensor = plan::trains_tensor<R>;
+  if constexpr (has_teacher<objective_of<R>>) program.teacher = teacher_program<R>;
   return program;
 }
 
@@ -156,18 +171,31 @@ std::int64_t laid_out(const nlohmann::json& all, const nlohmann::json& kind) {
 /// it is in use, unless units take turns in slots.
 template <class R> void check_kinds(const PlannedRank& rank, bool has_slots = false) {
   const nlohmann::json all = nlohmann::json::parse(memory_snapshot(program<R>(), rank));
-  std::int64_t device = 0, host = 0;
+  std::map<std::string, std::int64_t> bytes;  // by arena
   for (const nlohmann::json& kind : all.at("kinds")) {
     CAPTURE(kind.dump());
     const std::int64_t planned = kind.at("planned_bytes"), peak = kind.at("peak_bytes");
     CHECK(peak <= planned);
     CHECK(planned - laid_out(all, kind) <= 4 * 512);
     if (!has_slots) CHECK(planned - peak <= 4 * 512);
-    (kind.at("arena") == "host" ? host : device) += planned;
+    bytes[kind.at("arena")] += planned;
   }
-  CHECK(device == all.at("device_arena_bytes"));
-  CHECK(host == all.at("host_arena_bytes"));
+  for (const std::string arena : {"device", "host", "teacher", "teacher_host"})
+    CHECK(bytes[arena] == all.value(arena + "_arena_bytes", 0));
 }
+
+/// A narrower student of Rotary.
+struct Taught : Rotary {
+  static constexpr DecoderSpec model = [] {
+    DecoderSpec model = Rotary::model;
+    model.d_model = 32;
+    return model;
+  }();
+  using objective = monomorph::objective::Distillation<Rotary>;
+};
+struct TaughtOnHost : Taught {
+  using sharding = monomorph::sharding::HostParameters<monomorph::sharding::FullShard>;
+};
 
 }  // namespace
 
@@ -176,6 +204,36 @@ TEST_CASE("the peak of each kind of memory is what describe has for it") {
   check_kinds<Rotary>({1, 2, 0});
   check_kinds<Offloaded>({1, 2, 0});
   check_kinds<Small>({2, 4, 3}, true);
+}
+
+TEST_CASE("a teacher has arenas of its own, of which a snapshot has all that the plan counts") {
+  check_kinds<Taught>({1, 2, 0});
+  check_kinds<TaughtOnHost>({2, 2, 0}, true);
+  const nlohmann::json all = nlohmann::json::parse(memory_snapshot(program<TaughtOnHost>(), {2, 2, 0}));
+  const plan::Memory memory = plan::memory<TaughtOnHost>(2, 2);
+  CHECK(all.at("teacher_arena_bytes") == memory.teacher);
+  CHECK(all.at("teacher_host_arena_bytes") == memory.host_teacher);
+  std::map<std::string, nlohmann::json> regions;
+  for (const auto& region : all.at("regions"))
+    if (region.at("kind") == "teacher") regions[region.at("name")] = region;
+  for (const auto& [name, region] : regions) {
+    CAPTURE(region.dump());
+    const std::int64_t end = region.at("offset").get<std::int64_t>() + region.at("bytes").get<std::int64_t>();
+    CHECK(end <= (region.at("arena") == "teacher_host" ? memory.host_teacher : memory.teacher));
+    CHECK(region.at("first_phase") == 0);
+  }
+  const auto& shard = regions.at("shard of parameters of layers.1");
+  CHECK(shard.at("arena") == "teacher_host");
+  CHECK(shard.at("last_phase") == 7);
+  CHECK(shard.at("tensors").at(0).at("name") == plan::unit_layout<plan::TeacherOf<TaughtOnHost>>(2)[0].name);
+  CHECK(regions.at("activations of layers in turn").at("last_phase") == 0);
+  // What the loss compares is there until the last of the student's four layers.
+  const auto& compared = regions.at("activations that the loss compares");
+  CHECK(compared.at("bytes") == 2 * 16 * 64 * 2);
+  CHECK(compared.at("last_phase") == 3);
+  CHECK(regions.at("gathered parameters in turn").at("last_phase") == 3);
+  CHECK(contains(memory_by_phase(program<Taught>(), {1, 2, 0}), "the teacher's arena"));
+  CHECK_FALSE(snapshot().contains("teacher_arena_bytes"));
 }
 
 TEST_CASE("a snapshot has the tensors of units that lie in a region, and of a shard those of rank 0") {

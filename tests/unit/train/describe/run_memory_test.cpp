@@ -85,8 +85,8 @@ TEST_CASE("a run that fits has no warning, one that other programs leave no room
 TEST_CASE("a run that cannot fit is refused with the one thing to change") {
   CHECK(contains(refusal(64, 128), "[RUN-16] the run needs " + with_kernels(1382) + " of memory, 1.35 GiB planned, "));
   CHECK(contains(refusal(64, 128), "this machine gives " + with_kernels(900) +
-                                       " at most; the largest parts of the plan are activations with 1.25 GiB, "
-                                       "parameters of the optimizer with 100 MiB and "));
+                                       " at most; the largest parts of the plan are activations with 1.25 GiB and "
+                                       "parameters of the optimizer with 100 MiB; "));
   CHECK(contains(refusal(128, 128), "; change batch.micro_batch to 64, which fits"));
   CHECK(contains(refusal(8, 8, {.largest = 50 * mebibyte}), "; take a smaller recipe, more ranks or a larger machine"));
 }

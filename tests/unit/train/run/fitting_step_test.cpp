@@ -100,7 +100,7 @@ TEST_CASE("a number that was given, or that a checkpoint's run had, is not chang
   planned = plenty, given = 20;
   const std::string refusal = error_of([] { begin(sequences(96, 32)); });
   CHECK(contains(refusal, "[GPU-05]"));
-  CHECK(contains(refusal, "the largest parts of the plan are activations with 32.0 MiB, "));
+  CHECK(contains(refusal, "the largest part of the plan is activations with 32.0 MiB; "));
   planned = 20;
   CHECK(contains(error_of([] { begin(sequences(96, 32)); }), "; change batch.micro_batch to 16, which fits"));
   CHECK(begin(sequences(96, 16)).notes.empty());
@@ -120,12 +120,11 @@ TEST_CASE("memory that a device refuses once it computes is told with the plan's
   planned = 20;
   const UsageError refusal("GPU-05", "the GPU has no memory left");
   const std::string line = with_memory_advice(refusal, recipe(), sequences(96, 32), 1).what();
-  CHECK(
-      contains(line, "[GPU-05] the GPU has no memory left; the largest parts of the plan are activations with 32.0 "));
+  CHECK(contains(line, "[GPU-05] the GPU has no memory left; the largest part of the plan is activations with 32.0 "));
   CHECK(contains(line, "; change batch.micro_batch to 16, which fits"));
   const std::string of_host =
       with_memory_advice(UsageError("GPU-06", "the host has none"), recipe(), sequences(96, 32), 1).what();
-  CHECK(contains(of_host, "[GPU-06] the host has none; the largest parts of the plan are activations with 32.0 MiB, "));
+  CHECK(contains(of_host, "[GPU-06] the host has none; the largest part of the plan is activations with 32.0 MiB; "));
   CHECK(contains(of_host, "; lower batch.micro_batch"));
   // No micro-batch was chosen yet.
   CHECK(contains(with_memory_advice(refusal, recipe(), sequences(96), 1).what(), "activations with 1.00 MiB"));
