@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """fault.py <program for CPUs> <program for GPUs> <hyperparameters>: wherever a GPU fails before, in and behind the save of a
-checkpoint, whether steps wait for it or not, the program ends with one line, the checkpoint is there whole or not at all, and
-the run goes on from what is there, on a CPU. Ends with 1 and a line if that is not so."""
+checkpoint, whether steps wait for it or not and whatever checkpoint.on_failure says, the program ends with one line, the
+checkpoint is there whole or not at all, and the run goes on from what is there, on a CPU. Ends with 1 and a line if that is
+not so."""
 import bisect
 import os
 import pathlib
@@ -23,26 +24,27 @@ def fail(line):
 class FailedRuns:
     """Of a GPU of which one operation fails, the n-th of a run."""
 
-    def __init__(self, gpu, hparams, data, folder, async_save):
+    def __init__(self, gpu, hparams, data, folder, async_save, on_failure):
         self.words = [gpu, hparams, data]
         self.folder = folder
-        self.async_save = async_save
+        self.way = f"{async_save}_{on_failure}"
+        self.settings = [f"checkpoint.async_save={async_save}", f"checkpoint.on_failure={on_failure}"]
         self.operations = set()  # that have failed, each in a run of its own
 
     def output(self, operation):
         """The folder of such a run, which ends as it must."""
-        output = self.folder / f"{self.async_save}_{operation}"
+        output = self.folder / f"{self.way}_{operation}"
         if operation in self.operations:
             return output
         self.operations.add(operation)
         failed = subprocess.run(
-            train_equally.command(*self.words, output, f"checkpoint.async_save={self.async_save}"),
-            capture_output=True, text=True, env={**os.environ, "MONOMORPH_SIMULATOR_FAULT": str(operation)})
+            train_equally.command(*self.words, output, *self.settings), capture_output=True, text=True,
+            env={**os.environ, "MONOMORPH_SIMULATOR_FAULT": str(operation)})
         lines = failed.stderr.splitlines()
         if failed.returncode != 1 or len(lines) != 1 or "[GPU-02]" not in lines[0] or \
                 "illegal memory access" not in lines[0] or "[GPU-02]" in failed.stdout:
-            fail(f"a fault at operation {operation} must end the run with 1 and one line, and it ends with "
-                 f"{failed.returncode}: {failed.stdout[-500:]}{failed.stderr}")
+            fail(f"with {self.settings} a fault at operation {operation} must end the run with 1 and one line, and it ends "
+                 f"with {failed.returncode}: {failed.stdout[-500:]}{failed.stderr}")
         return output
 
     def takes_steps(self, operation):
@@ -72,7 +74,8 @@ def main():
         data = folder / "train.pbin"
         train_equally.write_tokens(data)
         on_cpu = train_equally.train(cpu, hparams, data, folder / "cpu")
-        runs = [FailedRuns(gpu, hparams, data, folder, async_save) for async_save in ("off", "on")]
+        runs = [FailedRuns(gpu, hparams, data, folder, async_save, on_failure)
+                for async_save, on_failure in (("off", "error"), ("on", "error"), ("on", "continue"))]
         end = runs[0].first_behind_save()
         tried = sorted(runs[0].operations)
         before = [operation for operation in tried if not runs[0].takes_steps(operation)]
@@ -82,8 +85,8 @@ def main():
         for run in runs:
             for operation in (before[-1], within[0], end - 1, end):
                 if run.has_checkpoint(operation) != (operation >= end):
-                    fail(f"with async_save={run.async_save}, too, the checkpoint must be there from a fault at operation "
-                         f"{end} on, and at {operation} it is otherwise")
+                    fail(f"with {run.settings}, too, the checkpoint must be there from a fault at operation {end} on, and at "
+                         f"{operation} it is otherwise")
                 resumed = train_equally.train(cpu, hparams, data, run.output(operation), "checkpoint.resume=auto")
                 difference = train_equally.worst(resumed, on_cpu, "loss")
                 if difference > 1e-6:

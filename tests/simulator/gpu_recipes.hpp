@@ -14,12 +14,23 @@ using GpuStrategies =
     std::tuple<sharding::Replicate, sharding::ShardOptimizer, sharding::ShardGradOp, sharding::FullShard,
                sharding::HybridShard<2>, sharding::HybridShardGradOp<2>, sharding::HostParameters<sharding::FullShard>,
                sharding::ReduceOncePerStep<sharding::FullShard>>;
-using GpuPrecisions = std::tuple<Fp32, Bf16Mixed, Bf16Pure, Fp16Mixed, Fp8Mixed>;
+/// Bf16Mixed comes twice: with rounded logits, where objectives have such, and with sums that are rounded between
+/// ranks.
+using GpuPrecisions =
+    std::tuple<Fp32, NarrowLogits<Bf16Mixed>, Bf16Pure, Fp16Mixed, Fp8Mixed, Fp64, Bf16MixedReducingBf16>;
+/// EveryNthBlock and Fraction each choose one of two blocks, and not the same one.
 using GpuCheckpointing =
     std::tuple<KeepAll, EveryBlock, Selective<Recompute{.activation = true, .qkv = true, .attention = true}>,
-               Offload<RecomputeCheap>>;
-using GpuOptimizers =
-    std::tuple<AdamW, Averaged<Lion>, ByClass<Muon, AdamW>, HostState<Bf16State<Sgd>>, ByClass<Bf16Muon, Lion>>;
+               Offload<RecomputeCheap>, EveryNthBlock<2>, Fraction<1, 3>>;
+/// Of parameters that are trained with adapters and without, and of a block's only some.
+struct BlocksInGroups {
+  static constexpr ParameterGroup groups[] = {{.parameters = "layers.*.mlp.*",
+                                               .lr_multiplier = 0.5,
+                                               .weight_decay_multiplier = 2},
+                                              {.parameters = "layers.*", .layer_decay = 0.8}};
+};
+using GpuOptimizers = std::tuple<AdamW, Averaged<Lion>, ByClass<Muon, AdamW>, HostState<Bf16State<Sgd>>,
+                                 ByClass<Bf16Muon, Lion>, Grouped<AdamW, BlocksInGroups>>;
 static_assert(gpu_levels[gpu_strategy] == std::tuple_size_v<GpuStrategies>);
 static_assert(gpu_levels[gpu_precision] == std::tuple_size_v<GpuPrecisions>);
 static_assert(gpu_levels[gpu_checkpointing] == std::tuple_size_v<GpuCheckpointing>);

@@ -384,7 +384,9 @@ ncclResult_t ncclCommDestroy(ncclComm_t communicator) {
   std::erase_if(communicators(), [&](const Communicator& each) { return each.get() == communicator; });
   return ncclSuccess;
 }
+/// It waits for the GPU, and says so where that has failed.
 ncclResult_t ncclCommFinalize(ncclComm_t communicator) {
+  if (gpu().status() != Status::success) return result_of(gpu().status());
   if (communicator->in_progress.goes_on()) end("NCCL is to finalize a communicator of which a call is in progress");
   communicator->in_progress.begin([] { return ncclSuccess; });
   return ncclInProgress;

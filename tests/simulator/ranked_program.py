@@ -4,6 +4,7 @@ GPU. They train as one rank on a CPU does; their checkpoint is gone on from, by 
 that is killed or stopped is named by the other one, which ends; where the GPU of one refuses memory or has a fault, each
 ends with a line; ranks that have one GPU between them are refused. `check --collectives` tries what the GPUs exchange. A
 trace has their streams' times. Ends with 1 and a line if that is not so."""
+import itertools
 import json
 import os
 import pathlib
@@ -110,10 +111,10 @@ def check_collectives(gpu, hparams, data, folder):
         fail(f"check --collectives of GPUs that add up wrong ends with {result.returncode}: {result.stdout}{result.stderr}")
 
 
-def start_ranks(words, of_rank_1=None):
-    """Two processes, of which rank 0 serves what they leave notes in.   of_rank_1: what its environment has besides"""
-    environments = delete_waits.environments(2)
-    environments[1].update(of_rank_1 or {})
+def start_ranks(words, *of_ranks):
+    """Two processes, of which rank 0 serves what they leave notes in.   of_ranks: what their environments have besides"""
+    environments = [{**environment, **of_rank}
+                    for environment, of_rank in itertools.zip_longest(delete_waits.environments(2), of_ranks, fillvalue={})]
     return [subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment)
             for environment in environments]
 
@@ -128,7 +129,7 @@ def check_refused_memory(gpu, hparams, data, folder):
     """To rank 1, whose arena is the third that it asks for, behind what collectives need. Nobody waits for a time limit."""
     output = folder / "refused"
     ranks = start_ranks(train_equally.command(gpu, hparams, data, output, f"failure.rank_timeout={2 * PATIENCE_S}"),
-                        {"MONOMORPH_SIMULATOR_REFUSAL": "2"})
+                        {}, {"MONOMORPH_SIMULATOR_REFUSAL": "2"})
     lines = lines_of_errors(ranks)
     said = ["[RANK-08] rank 1 could not take the memory for the step", "[GPU-05] the plan's "]
     for rank in range(2):
@@ -143,7 +144,7 @@ def check_fault(cpu, gpu, hparams, data, folder):
     before."""
     output = folder / "fault"
     ranks = start_ranks(train_equally.command(gpu, hparams, data, output, "failure.rank_timeout=20", "run.steps=100000",
-                                              "log.every=1000"), {"MONOMORPH_SIMULATOR_FAULT": "6000"})
+                                              "log.every=1000"), {}, {"MONOMORPH_SIMULATOR_FAULT": "6000"})
     lines = lines_of_errors(ranks)
     said = ["no word from rank 1; see what became of rank 1", "[GPU-02] the GPU failed while "]
     for rank in range(2):
@@ -196,4 +197,5 @@ def main():
             check_silent_rank(gpu, hparams, data, folder, victim, by)
 
 
-main()
+if __name__ == "__main__":
+    main()

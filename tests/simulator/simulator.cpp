@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <span>
 #include <sstream>
 #include <stdexcept>
@@ -32,6 +33,10 @@ std::string place_of(const void* caller, std::ptrdiff_t n_calls) {
   return text.str();
 }
 
+void write_operations() {
+  std::ofstream(std::getenv("MONOMORPH_SIMULATOR_OPERATIONS")) << Simulator::the().time() << "\n";
+}
+
 }  // namespace
 
 Simulator::Simulator() {
@@ -40,6 +45,7 @@ Simulator::Simulator() {
   if (const char* const n = std::getenv("MONOMORPH_SIMULATOR_REFUSED_KERNEL")) fail_kernel(std::atoi(n));
   if (const char* const n = std::getenv("MONOMORPH_SIMULATOR_GPUS")) n_gpus_ = std::atoi(n);
   if (const char* const n = std::getenv("MONOMORPH_SIMULATOR_CALLS")) calls_of_place_ = std::atoi(n);
+  if (std::getenv("MONOMORPH_SIMULATOR_OPERATIONS") != nullptr) std::atexit(write_operations);
 }
 
 /// Never destroyed: the backend's own streams and memory live as long as the process.

@@ -134,7 +134,8 @@ class Simulator {
   }
   /// The environment's MONOMORPH_SIMULATOR_FAULT=<n> is fail_operation(n), MONOMORPH_SIMULATOR_REFUSAL=<n>
   /// fail_allocation(n), MONOMORPH_SIMULATOR_REFUSED_KERNEL=<n> fail_kernel(n) and MONOMORPH_SIMULATOR_GPUS=<n> the
-  /// number of GPUs, for tests of whole programs. A place that waits is told from others by at least
+  /// number of GPUs, for tests of whole programs. MONOMORPH_SIMULATOR_OPERATIONS=<file> gets how many operations have
+  /// run when the program ends, which is the n of the next. A place that waits is told from others by at least
   /// MONOMORPH_SIMULATOR_CALLS=<n> calls, one around the other.
   Simulator();
   void run(const Operation& operation);

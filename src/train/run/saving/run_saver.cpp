@@ -164,7 +164,8 @@ void RunSaver::retry_in_restored_folders(std::int64_t step, const std::function<
   }
 }
 
-/// A folder that another run has taken, and a rank that is lost, are no failures of a checkpoint alone.
+/// A folder that another run has taken, a rank that is lost, and a GPU that has failed, as it does from then on, are no
+/// failures of a checkpoint alone.
 void RunSaver::tolerate_failure(std::int64_t step, const std::function<void()>& act) {
   try {
     act();
@@ -173,7 +174,7 @@ void RunSaver::tolerate_failure(std::int64_t step, const std::function<void()>& 
   } catch (const RunTakenOver&) {
     throw;
   } catch (const Error& failure) {
-    if (hparams_.checkpoint.on_failure.value == OnFailedSave::error) throw;
+    if (hparams_.checkpoint.on_failure.value == OnFailedSave::error || failure.id() == "GPU-02") throw;
     last_saved_ = -1;
     ++n_failed_;
     note_failure(step, failure);
