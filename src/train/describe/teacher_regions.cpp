@@ -45,23 +45,19 @@ void TeacherRegions::add_parameters() {
   cut_whole(device, placed_.arrivals.elements, placed_.compute_dtype, "parameters that arrive from the host", always_);
 }
 
-/// Units that have no place of their own take turns in slots. The last two layers' stay until the loss.
+/// Units that have no place of their own take turns in slots, which are as long as the longest. The last two layers'
+/// stay until the loss.
 void TeacherRegions::add_slots(const Buffer& wholes) {
   const auto& [whole, apart, wholes_length, shards_length] = placed_.params;
-  struct Slot {
-    std::int64_t elements = 0;
-    bool stays = false;
-  };
-  std::map<std::int64_t, Slot> slots;  // by offset
+  std::int64_t longest = 0;
+  std::map<std::int64_t, bool> stays;  // by the offset of a slot
   for (std::size_t u = 0; u < whole.size(); ++u) {
     if (!apart[u].present()) continue;
-    Slot& slot = slots[whole[u].offset];
-    slot.elements = std::max(slot.elements, whole[u].shape.elements());
-    slot.stays = slot.stays || static_cast<int>(u) >= last_layer_ - 1;
+    longest = std::max(longest, whole[u].shape.elements());
+    stays[whole[u].offset] |= static_cast<int>(u) >= last_layer_ - 1;
   }
-  for (const auto& [offset, slot] : slots)
-    add(wholes, {offset, {1, slot.elements}}, "gathered parameters in turn", -1,
-        slot.stays ? until_compared_ : in_pass_);
+  for (const auto& [offset, until_loss] : stays)
+    add(wholes, {offset, {1, longest}}, "gathered parameters in turn", -1, until_loss ? until_compared_ : in_pass_);
 }
 
 void TeacherRegions::add_activations() {
