@@ -11,9 +11,10 @@ find_program(MONOMORPH_MOLD mold)
 mark_as_advanced(MONOMORPH_CCACHE MONOMORPH_MOLD)
 if(MONOMORPH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # Without the sloppiness, what uses a precompiled header is not cached. With the base, builds of other presets have in
-  # common what they compile alike.
+  # common what they compile alike. What a file includes the compiler itself says (DEPEND), so that none is preprocessed
+  # before it is compiled, which took a twentieth of a build from nothing.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros
-    CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${MONOMORPH_CCACHE})
+    CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1 ${MONOMORPH_CCACHE})
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${MONOMORPH_CCACHE})
 endif()
 if(MONOMORPH_MOLD)

@@ -107,8 +107,8 @@ struct RecipeProgram {
   std::int64_t texts_per_sample = 0;      ///< of an objective over embeddings
   std::int64_t sequences_per_sample = 0;  ///< of an objective over sequences
   ObjectiveReport objective;
-  /// The model that the objective learns from, as what reads weights sees a recipe: of its fields those of the model,
-  /// its layers and its tensors. Null if there is none.
+  /// The model that the objective learns from, as what reads weights, and finds places in memory, sees a recipe: of its
+  /// fields those of the model, its layers, its tensors and where they lie. Null if there is none.
   RecipeProgram (*teacher)() = nullptr;
   void (*prepare)(const Sample&, const PolicyHparams& objective) = nullptr;  ///< null if the objective prepares nothing
   std::vector<LayerKind> layers;
