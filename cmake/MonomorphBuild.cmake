@@ -30,7 +30,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LES
   target_compile_options(monomorph::dev_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
 if(CMAKE_UNITY_BUILD)
-  # What is private to a file looks like part of a header if others follow it, and hides what they name alike. The presets
+  # What is private to a file looks like part of a header if others follow it, and hides what they name alike.
   # The preset ci, which compiles file by file, keeps both warnings.
   target_compile_options(monomorph::dev_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-shadow
     $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>>)
